@@ -188,7 +188,7 @@ def parse_time(text: str | None) -> datetime | None:
     text = text.strip()
     try:
         if match := _COMPACT_TIME.match(text):
-            moment = datetime(*(int(part) for part in match.groups() if part))  # type: ignore[misc,arg-type]  # noqa: DTZ001
+            moment = datetime(*(int(part) for part in match.groups() if part))  # type: ignore[misc,arg-type]
         else:
             moment = datetime.fromisoformat(_FRACTION.sub(r"\1", text))
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
