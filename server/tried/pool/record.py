@@ -188,7 +188,8 @@ def parse_time(text: str | None) -> datetime | None:
     text = text.strip()
     try:
         if match := _COMPACT_TIME.match(text):
-            moment = datetime(*(int(part) for part in match.groups() if part))  # type: ignore[misc,arg-type]
+            year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
+            moment = datetime(year, month, day, hour, minute, second)
         else:
             moment = datetime.fromisoformat(_FRACTION.sub(r"\1", text))
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
