@@ -1,0 +1,229 @@
+"""Merges the places of settings into one `Settings`, with a problem for everything that was not understood."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from tried.settings.accepts import accepted, adapter_of, validated
+from tried.settings.model import Settings, Silence
+from tried.settings.sources import Layer, SettingsProblem, editor_layer, file_layers
+
+CLIENT_KEYS = frozenset({"path", "interpreter", "import_strategy", "log_level", "log_file", "trace"})
+"""Settings that an editor's extension keeps for itself and sends along."""
+
+_Place: TypeAlias = tuple[str | int, ...]
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """`trusted_sources` are those of `settings.pool.sources` that the user listed; the others are held inside the
+    workspace folder."""
+
+    settings: Settings = field(default_factory=Settings)
+    problems: tuple[SettingsProblem, ...] = ()
+    trusted_sources: frozenset[str] = frozenset()
+
+
+def load_settings(
+    folder: Path | None,
+    editor: Mapping[str, Any] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    *,
+    root: Path | None = None,
+) -> LoadedSettings:
+    """The settings in force in a workspace folder. `editor` and `flags` are nested tables as in tried.toml.
+
+    A folder without a settings file of its own has those of the nearest folder above it, up to `root`. The paths in
+    `pool.sources` come back absolute. Never raises for what files or editors hold.
+    """
+    layers, problems = file_layers(folder, root) if folder else ([], [])
+    layers.append(editor_layer(editor))
+    layers.append(Layer("flags", flags or {}, trusted=True))
+    merge = _Merge(folder, problems)
+    for layer in layers:
+        merge.add(layer)
+    return LoadedSettings(merge.settings, merge.standing_problems(), frozenset(merge.trusted_sources))
+
+
+class _Merge:
+    def __init__(self, folder: Path | None, problems: list[SettingsProblem]) -> None:
+        self.folder = folder
+        self.problems = problems
+        self.settings = Settings()
+        self.trusted_sources: set[str] = set()
+        self._outside: dict[str, SettingsProblem] = {}
+        self._layer = Layer("")
+
+    def add(self, layer: Layer) -> None:
+        self._layer = layer
+        self.settings = self._group(self.settings, layer.data, ())
+
+    def standing_problems(self) -> tuple[SettingsProblem, ...]:
+        """All problems, without those about sources that the user listed as well."""
+        settled = [problem for source, problem in self._outside.items() if source in self.trusted_sources]
+        return tuple(problem for problem in self.problems if problem not in settled)
+
+    def _group(self, current: Any, data: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+        """`current`, a group of settings, with what `data` says about it."""
+        fields = type(current).model_fields
+        update: dict[str, Any] = {}
+        for written, value in data.items():
+            name = _canonical(str(written))
+            here = (*path, str(written))
+            if value is None or (not path and self._layer.name == "editor settings" and name in CLIENT_KEYS):
+                continue
+            if name not in fields:
+                self._unknown(here, name, fields)
+                continue
+            below = getattr(current, name)
+            if isinstance(below, BaseModel):
+                if isinstance(value, Mapping):
+                    update[name] = self._group(below, value, here)
+                elif value != []:  # what an empty Lua table becomes
+                    self._complain(here, f"expected a table, got {_shown(value)}; ignored")
+                continue
+            update[name] = self._leaf(fields[name], below, value, here)
+        return current.model_copy(update=update) if update else current
+
+    def _leaf(self, setting: FieldInfo, below: Any, value: Any, path: tuple[str, ...]) -> Any:
+        if isinstance(below, Mapping):
+            return self._table(setting, below, value, path)
+        if isinstance(below, tuple):
+            return self._list(setting, below, value, path)
+        adapter = adapter_of(setting)
+        try:
+            return validated(adapter, value)
+        except ValueError:
+            wanted = accepted(adapter.json_schema())
+            self._complain(path, f"expected {wanted}, got {_shown(value)}; using {_shown(below)}")
+            return below
+
+    def _table(self, setting: FieldInfo, below: Mapping[str, Any], value: Any, path: tuple[str, ...]) -> Any:
+        """Tables are merged key by key, so that a weaker place's other keys stay."""
+        adapter = adapter_of(setting)
+        if value == []:
+            return below
+        if not isinstance(value, Mapping):
+            self._complain(path, f"expected {accepted(adapter.json_schema())}, got {_shown(value)}; ignored")
+            return below
+        merged = dict(below)
+        for key, item in value.items():
+            try:
+                merged |= validated(adapter, {str(key): item})
+            except ValueError:
+                wanted = accepted(adapter.json_schema()["additionalProperties"])
+                self._complain((*path, str(key)), f"expected {wanted}, got {_shown(item)}; ignored")
+        return validated(adapter, merged)
+
+    def _list(self, setting: FieldInfo, below: tuple[Any, ...], value: Any, path: tuple[str, ...]) -> Any:
+        adapter = adapter_of(setting)
+        if not isinstance(value, list | tuple):
+            self._complain(path, f"expected {accepted(adapter.json_schema())}, got {_shown(value)}; ignored")
+            return below
+        items: list[Any] = []
+        for index, item in enumerate(value):
+            here: _Place = (*path, index)
+            if path[-1:] == ("silence",):
+                items.extend(self._silence(item, here))
+                continue
+            try:
+                items.extend(validated(adapter, [item]))
+            except ValueError:
+                wanted = accepted(adapter.json_schema()["items"])
+                self._complain(here, f"expected {wanted}, got {_shown(item)}; ignored")
+        if _canonical(".".join(path)) == "pool.sources":
+            items = [source for index, item in enumerate(items) for source in self._source(item, (*path, index))]
+        adds_up = isinstance(setting.json_schema_extra, dict) and setting.json_schema_extra.get("adds_up")
+        return (*below, *(item for item in items if item not in below)) if adds_up else tuple(items)
+
+    def _silence(self, item: Any, path: _Place) -> Iterator[Silence]:
+        """A table with a mistake silences nothing: without its mistaken field it would silence too much."""
+        if not isinstance(item, Mapping):
+            self._complain(path, f"expected a table, got {_shown(item)}; ignored")
+            return
+        known: dict[str, Any] = {}
+        for written, value in item.items():
+            key = _canonical(str(written))
+            if key not in Silence.model_fields:
+                self._unknown((*path, str(written)), key, Silence.model_fields, "this table silences nothing")
+                return
+            known[key] = value
+        try:
+            silence = Silence.model_validate(known)
+        except ValidationError as error:
+            key = str(error.errors()[0]["loc"][0])
+            self._complain((*path, key), f"expected some text, got {_shown(known[key])}; this table silences nothing")
+            return
+        if not (silence.path or silence.key or silence.code or silence.id):
+            self._complain(path, "needs a path, key, code or id; this table silences nothing")
+            return
+        yield silence
+
+    def _source(self, source: str, path: _Place) -> Iterator[str]:
+        """The source as an absolute path or glob; none for one of a workspace file that lies outside."""
+        expanded = str(Path(source).expanduser()) if self._layer.trusted and source.startswith("~") else source
+        base = self._layer.path.parent if self._layer.path else self.folder or Path.cwd()
+        absolute = os.path.normpath(base / expanded)
+        if self._layer.trusted:
+            self.trusted_sources.add(absolute)
+        elif not lies_inside(absolute, base):
+            self._complain(
+                path,
+                f"{_shown(source)} lies outside the workspace and is not read; list it in the editor's settings"
+                " (tried.pool.sources) or pass --pool, if you trust it",
+            )
+            self._outside[absolute] = self.problems[-1]
+            return
+        yield absolute
+
+    def _unknown(self, path: _Place, name: str, known: Mapping[str, Any], effect: str = "ignored") -> None:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
+        self._complain(path, f"unknown setting, {effect}; {hint}")
+
+    def _complain(self, path: _Place, message: str) -> None:
+        key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+        shown = f"{key}: {message}" if self._layer.path else f"{self._layer.name}: {key}: {message}"
+        self.problems.append(SettingsProblem(self._layer.path, self._layer.line_of(path), shown, key))
+
+
+def lies_inside(path: str, folder: Path) -> bool:
+    """True if a path or glob stays in `folder`, symbolic links followed for what stands before the first wildcard."""
+    if ".." in Path(path).parts:
+        return False
+    parts = Path(path).parts
+    fixed = next((index for index, part in enumerate(parts) if _GLOB.search(part)), len(parts))
+    try:
+        real = Path(*parts[:fixed]).resolve()
+        home = folder.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return False
+    return real == home or home in real.parents
+
+
+def _canonical(name: str) -> str:
+    """``debounceMs`` and ``debounce-ms`` are other spellings of ``debounce_ms``."""
+    return _HUMP.sub("_", name).replace("-", "_").lower()
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        text = type(value).__name__
+    return text if len(text) <= 60 else text[:59] + "…"

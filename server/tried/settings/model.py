@@ -1,0 +1,190 @@
+"""Every setting with its type, limits, default and description: the one table that everything else is made from.
+
+docs/settings.md is generated from it (`tried.settings.reference`), and so are the messages about wrong values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from tried.findings.finding import Severity
+from tried.pool.record import Direction
+
+ADDS_UP: dict[str, Any] = {"adds_up": True}
+"""Marks a list to which each place adds; every other list replaces that of the weaker places."""
+
+
+def _read_only(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(dict(value))
+
+
+Directions = Annotated[Mapping[str, Direction], AfterValidator(_read_only)]
+Severities = Annotated[Mapping[str, Severity], AfterValidator(_read_only)]
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
+
+
+class PoolSettings(_Group):
+    """Where past experiments are read from."""
+
+    sources: tuple[str, ...] = Field(
+        default=(),
+        json_schema_extra=ADDS_UP,
+        description=(
+            "Journals and result tables to read beside those that are found: paths or globs, relative to the workspace"
+            " folder; `~` is the home folder in the user's own settings. A file of the workspace may name only what"
+            " lies inside the workspace; list other places in the editor's settings, or with `--pool`."
+        ),
+    )
+    discover: bool = Field(
+        default=True,
+        description=(
+            "Look in the workspace folder for `.tried/pool.jsonl`, `.soma/experiments.jsonl` and tables such as"
+            " `results.tsv`."
+        ),
+    )
+    exclude: tuple[str, ...] = Field(
+        default=(),
+        json_schema_extra=ADDS_UP,
+        description="Globs, relative to the workspace folder, of what is never read as a pool.",
+    )
+
+
+class ConfigSettings(_Group):
+    """Which files are experiment configs."""
+
+    include: tuple[str, ...] = Field(
+        default=(),
+        json_schema_extra=ADDS_UP,
+        description=(
+            "Globs, relative to the workspace folder, of files that are experiment configs whatever they hold. Other"
+            " files are judged by their name and content."
+        ),
+    )
+    exclude: tuple[str, ...] = Field(
+        default=(),
+        json_schema_extra=ADDS_UP,
+        description="Globs, relative to the workspace folder, of files that are never configs. Wins over `include`.",
+    )
+
+
+class MetricsSettings(_Group):
+    """What the numbers in the pool mean."""
+
+    directions: Directions = Field(
+        default={},
+        description=(
+            'Which way is better, by metric name: `"min"` or `"max"`. A record that declares its own directions keeps'
+            " them; other metrics are known by their names (`loss` is better low, `accuracy` high)."
+        ),
+    )
+    objective: str | None = Field(
+        default=None,
+        min_length=1,
+        description=(
+            "The metric that decides whether a run improved, for records that name none. Without it a metric whose"
+            " direction is known is taken."
+        ),
+    )
+
+
+class RankingSettings(_Group):
+    """The list of related experiments."""
+
+    half_life_days: float = Field(
+        default=30.0,
+        ge=0.0,
+        le=36_500.0,
+        allow_inf_nan=False,
+        description="After so many days a record's recency is halved; 0 turns ageing off.",
+    )
+    limit: int = Field(default=20, ge=1, le=1000, description="How many related experiments are listed.")
+
+
+class FindingsSettings(_Group):
+    """What is said about a config, and how loudly."""
+
+    enable: bool = Field(default=True, description="Say something about values that repeat a dead end.")
+    severity: Severities = Field(
+        default={},
+        description=(
+            'How loud a finding is: `"warning"`, `"information"`, `"hover"` (shown when the pointer rests on the'
+            ' place, never underlined) or `"off"`, by `code/evidence` or `code/cause`. What is not listed keeps its'
+            " default."
+        ),
+    )
+
+
+class EditorSettings(_Group):
+    """How the language server behaves while you type."""
+
+    debounce_ms: int = Field(
+        default=200,
+        ge=0,
+        le=10_000,
+        description="Milliseconds without an edit before the related experiments are ranked and findings are told.",
+    )
+    typing_pause_ms: int = Field(
+        default=1500,
+        ge=0,
+        le=60_000,
+        description=(
+            "Milliseconds without an edit before a new finding appears on the line that is being typed. A finding"
+            " that no longer holds goes at once."
+        ),
+    )
+    max_file_bytes: int = Field(
+        default=1_048_576,
+        ge=1024,
+        le=104_857_600,
+        description="Larger files are left alone, with a line in the log.",
+    )
+
+
+class Silence(_Group):
+    """A finding that is not told. All the fields that are given must match; at least one of `path`, `key`, `code`
+    and `id` is needed."""
+
+    path: str | None = Field(
+        default=None, min_length=1, description="Glob of config files, relative to the workspace folder."
+    )
+    key: str | None = Field(
+        default=None, min_length=1, description="A key that the finding blames, such as `optimizer.lr`."
+    )
+    code: str | None = Field(
+        default=None,
+        min_length=1,
+        description="`repeat` or `dead-end`, or a kind of evidence such as `dead-end/near`.",
+    )
+    id: str | None = Field(default=None, min_length=1, description="The record that the finding names.")
+    reason: str | None = Field(default=None, description="Why it is silenced; for those who read the file.")
+
+
+class Settings(_Group):
+    """All settings; immutable."""
+
+    research_line: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The project or line of work of configs that do not name theirs. Evidence is strongest within it.",
+    )
+    pool: PoolSettings = Field(default_factory=PoolSettings)
+    config: ConfigSettings = Field(default_factory=ConfigSettings)
+    metrics: MetricsSettings = Field(default_factory=MetricsSettings)
+    ranking: RankingSettings = Field(default_factory=RankingSettings)
+    findings: FindingsSettings = Field(default_factory=FindingsSettings)
+    editor: EditorSettings = Field(default_factory=EditorSettings)
+    silence: tuple[Silence, ...] = Field(
+        default=(),
+        json_schema_extra=ADDS_UP,
+        description=(
+            "Findings that are not told, as tables `[[silence]]` with `path`, `key`, `code`, `id` and `reason`; for"
+            " files that cannot hold a comment."
+        ),
+    )
