@@ -1,0 +1,81 @@
+"""Which parameter of a draft is which key of the pool, however either side wraps its keys.
+
+A config writes `env.MATRIX_LR` or `hyperparameters.lr` where a tracker logged `matrix_lr` or `config/lr`. A key is
+matched whole, else without its outer segments, else as the inner end of one logged key. The containers in which matches
+stand hold the experiment's parameters; what stands outside them is bookkeeping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tried.draft.parameters import Parameter, ParameterKind
+
+_COMPARED: Final = frozenset({ParameterKind.KNOB, ParameterKind.BUDGET, ParameterKind.CONTEXT})
+_AMBIGUOUS_ALONE: Final = frozenset({"name", "type", "target", "classpath", "path", "value", "id", "size", "enabled"})
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedDraft:
+    """A draft in the pool's terms.
+
+    `values`: the parameters that are set, by the pool's key. `new`: knobs inside the same containers that no record
+    ever set. Volatile, hardware and bookkeeping keys, and null values, are in neither.
+    """
+
+    values: Mapping[str, Parameter]
+    new: tuple[Parameter, ...]
+
+
+def align(
+    parameters: Iterable[Parameter], keys: Collection[str], keys_by_suffix: Mapping[str, str | None]
+) -> AlignedDraft:
+    """Align a draft with the keys of a pool; `keys_by_suffix` maps an inner end of a key to that key, None if several."""
+    compared = [p for p in parameters if p.kind in _COMPARED]
+    matched: dict[str, Parameter] = {}
+    ambiguous: set[str] = set()
+    inexact: list[tuple[str, Parameter]] = []
+    unmatched: list[Parameter] = []
+    for parameter in compared:
+        if parameter.key in keys:
+            matched[parameter.key] = parameter
+        elif (key := _inexact(parameter.key, keys, keys_by_suffix)) is not None:
+            inexact.append((key, parameter))
+        else:
+            unmatched.append(parameter)
+    exact = frozenset(matched)
+    for key, parameter in inexact:
+        if key in exact:
+            unmatched.append(parameter)
+        elif key in matched:
+            ambiguous.add(key)
+        else:
+            matched[key] = parameter
+    for key in ambiguous:
+        del matched[key]
+    containers = {parameter.entry.path[:-1] for parameter in matched.values()}
+    new = tuple(
+        p
+        for p in unmatched
+        if p.value is not None
+        and p.kind is ParameterKind.KNOB
+        and any(p.entry.path[:depth] in containers for depth in range(len(p.entry.path)))
+    )
+    return AlignedDraft({key: p for key, p in matched.items() if p.value is not None}, new)
+
+
+def _inexact(key: str, keys: Collection[str], keys_by_suffix: Mapping[str, str | None]) -> str | None:
+    if (longer := keys_by_suffix.get(key)) is not None and key not in _AMBIGUOUS_ALONE:
+        return longer
+    rest = key
+    while "." in rest:
+        rest = rest.split(".", 1)[1]
+        if rest in _AMBIGUOUS_ALONE:
+            return None
+        if rest in keys:
+            return rest
+        if (longer := keys_by_suffix.get(rest)) is not None:
+            return longer
+    return None
