@@ -29,6 +29,7 @@ Item = tuple[str, object]
 Ending = Literal["dead_end", "worked", "open"]
 """`open` is neither: still running, stopped by a person, inconclusive, or nobody knows."""
 
+_MOST_DERIVED_CHANGES: Final = 3
 _COMPARED: Final = frozenset({ParameterKind.KNOB, ParameterKind.BUDGET, ParameterKind.CONTEXT})
 
 
@@ -65,6 +66,13 @@ class Run:
     @property
     def id(self) -> str:
         return self.record.id
+
+    def is_after(self, other: Run) -> bool:
+        """Later by timestamp where both have one and they differ, else by the place in the pool."""
+        mine, theirs = self.record.time, other.record.time
+        if mine is not None and theirs is not None and mine != theirs:
+            return mine > theirs
+        return self.order > other.order
 
     def items(self) -> Iterator[Item]:
         """Every (key, value) that was in force and that can be known, changes included where nothing else says it."""
@@ -114,7 +122,10 @@ def _key_change(change: Change) -> KeyChange | None:
 
 
 def changes_between(parent: Run, run: Run) -> tuple[KeyChange, ...]:
-    """What a run changed from a recorded parent of its own research line, for records that do not say it."""
+    """What a run changed from a recorded parent of its own research line, for records that do not say it.
+
+    Nothing where more than three parameters differ: that is another experiment, and no single change is to blame.
+    """
     found: list[KeyChange] = []
     for key in dict.fromkeys([*run.values, *parent.values]):
         before, after = parent.values.get(key), run.values.get(key)
@@ -123,7 +134,7 @@ def changes_between(parent: Run, run: Run) -> tuple[KeyChange, ...]:
             continue
         shown = (after or before).shown  # type: ignore[union-attr]
         found.append(KeyChange(key, shown, old, new, after.text if after else "absent"))
-    return tuple(found)
+    return tuple(found) if len(found) <= _MOST_DERIVED_CHANGES else ()
 
 
 class Postings:
