@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from tried.architecture import ArchitectureFingerprint
 
@@ -25,7 +25,12 @@ Cause = Literal["out_of_memory", "diverged", "worse", "code_error", "infrastruct
 Direction = Literal["min", "max"]
 
 _COMPACT_TIME = re.compile(r"(\d{4})(\d{2})(\d{2})(?:[-T_]?(\d{2})(\d{2})(\d{2}))?\Z")
+_EPOCH_TIME = re.compile(r"(\d{9,10}|\d{12,13})(\.\d+)?\Z")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
+_DIRECTION_WORDS: dict[str, Direction] = {
+    **dict.fromkeys(("min", "minimize", "minimise", "lower", "down"), "min"),
+    **dict.fromkeys(("max", "maximize", "maximise", "higher", "up"), "max"),
+}
 
 
 class _Part(BaseModel):
@@ -33,8 +38,18 @@ class _Part(BaseModel):
 
 
 class Duration(_Part):
+    """How long a run took; a plain number is seconds."""
+
     secs: int = 0
     nanos: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_seconds(cls, value: Any) -> Any:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12:
+            whole = int(value)
+            return {"secs": whole, "nanos": round((value - whole) * 1e9)}
+        return value
 
 
 class Conclusion(_Part):
@@ -43,6 +58,11 @@ class Conclusion(_Part):
     headline: str | None = None
     outcome: str | None = None
     derived: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_headline(cls, value: Any) -> Any:
+        return {"headline": value} if isinstance(value, str) else value
 
 
 class Change(_Part):
@@ -56,6 +76,11 @@ class Change(_Part):
     node: str | None = None
     reason: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_words(cls, value: Any) -> Any:
+        return {"change": "Unspecified", "reason": value} if isinstance(value, str) else value
+
 
 class MetricDelta(_Part):
     before: float | None = None
@@ -65,7 +90,7 @@ class MetricDelta(_Part):
     @model_validator(mode="before")
     @classmethod
     def _bare_delta(cls, value: Any) -> Any:
-        return {"delta": value} if isinstance(value, int | float | str) else value
+        return {"delta": value} if value is None or isinstance(value, int | float | str) else value
 
     @property
     def change(self) -> float | None:
@@ -85,6 +110,13 @@ class Derivation(_Part):
     changes: list[Change] = Field(default_factory=list)
     metric_delta: dict[str, MetricDelta] = Field(default_factory=dict)
     summary: str | None = None
+
+    @field_validator("changes", "metric_delta", mode="before")
+    @classmethod
+    def _null_is_nothing(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is None:
+            return [] if info.field_name == "changes" else {}
+        return value
 
 
 class Embedding(_Part):
@@ -126,12 +158,17 @@ class ExperimentRecord(_Part):
     generated_headline: str | None = None
     aliases: list[str] = Field(default_factory=list)
 
+    @field_validator("id", "amends", "parent", mode="before")
+    @classmethod
+    def _numbers_are_names(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
     @field_validator("name", "pipeline_summary", mode="before")
     @classmethod
     def _null_is_empty(cls, value: Any) -> Any:
         return "" if value is None else value
 
-    @field_validator("params", "metrics", "directions", mode="before")
+    @field_validator("params", "metrics", mode="before")
     @classmethod
     def _null_is_no_items(cls, value: Any) -> Any:
         return {} if value is None else value
@@ -141,7 +178,26 @@ class ExperimentRecord(_Part):
     def _one_or_none_is_a_list(cls, value: Any) -> Any:
         if value is None:
             return []
-        return [value] if isinstance(value, str) else value
+        if isinstance(value, str):
+            return [value]
+        if isinstance(value, list):
+            return [item if isinstance(item, str) else str(item) for item in value if item is not None]
+        return value
+
+    @field_validator("directions", mode="before")
+    @classmethod
+    def _direction_words(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return {} if value is None else value
+        return {key: _DIRECTION_WORDS.get(str(way).strip().lower(), way) for key, way in value.items()}
+
+    @field_validator("verdict", "cause", mode="before")
+    @classmethod
+    def _words_in_any_spelling(cls, value: Any) -> Any:
+        """`Dead end` and `dead-end` are `dead_end`; no words at all are no verdict."""
+        if not isinstance(value, str):
+            return value
+        return "_".join(value.strip().lower().replace("-", " ").replace("_", " ").split()) or None
 
     @field_validator("timestamp", mode="before")
     @classmethod
@@ -182,18 +238,20 @@ class ExperimentRecord(_Part):
 
 
 def parse_time(text: str | None) -> datetime | None:
-    """RFC 3339, ISO 8601, a bare date, or the compact forms 20260408 and 20260408-025151; None for all else."""
+    """RFC 3339, ISO 8601, a bare date, 20260408, 20260408-025151, or seconds or milliseconds since 1970; else None."""
     if not text:
         return None
     text = text.strip()
     try:
+        if match := _EPOCH_TIME.match(text):
+            return datetime.fromtimestamp(float(text) / (1000 if len(match[1]) > 10 else 1), UTC)
         if match := _COMPACT_TIME.match(text):
             year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
             moment = datetime(year, month, day, hour, minute, second)
         else:
             moment = datetime.fromisoformat(_FRACTION.sub(r"\1", text))
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, OSError):
         return None
 
 

@@ -1,0 +1,184 @@
+"""A journal as a source: read once, then only what was appended.
+
+Between scans a cursor remembers how far the file was read and how it looked. Growth is read from there; a file that is
+another one now, or shorter, or rewritten, is read anew. A change of bytes in the middle that leaves the first and the
+last bytes read and grows the file is the one thing that goes unnoticed: a journal is append-only.
+
+Invariant: a line is read when it is complete. A torn last line is kept for later and never joined with another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from tried.pool.journal import LINE_LIMIT
+from tried.pool.reading import read_line
+from tried.pool.record import ExperimentRecord
+from tried.pool.sources.source import Delta, Skipped
+from tried.storage.files import reason_of
+
+_BLOCK: Final = 1 << 20
+_HEAD: Final = 4096
+_TAIL: Final = 256
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What `stat` tells about a file's content without reading it."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> FileState:
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalCursor:
+    """`offset` bytes and `lines` lines were read; `head` and `tail` are digests of the first and last of those bytes.
+
+    `ended`: the last line read had its line end. `torn` is the length of an unfinished last line, `torn_said` whether it was reported. `failure` is why the file
+    could not be read at all.
+    """
+
+    state: FileState | None = None
+    offset: int = 0
+    lines: int = 0
+    head: bytes = b""
+    tail: bytes = b""
+    ended: bool = True
+    torn: int = 0
+    torn_said: bool = False
+    line_of: Mapping[str, int] = field(default_factory=dict)
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class JournalSource:
+    """One JSONL file of records and amendments."""
+
+    path: Path
+    kind: str = "journal"
+
+    def scan(self, cursor: object | None) -> Delta:
+        known = cursor if isinstance(cursor, JournalCursor) else None
+        try:
+            status = self.path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                return _failed("is a folder, not a journal" if stat.S_ISDIR(status.st_mode) else "is not a file", known)
+            state = FileState.of(status)
+            if known is not None and known.failure is None and known.state == state:
+                return _unchanged(known)
+            with self.path.open("rb") as file:
+                return _read(file, state, known)
+        except FileNotFoundError:
+            return _failed("there is no such file", known)
+        except OSError as error:
+            return _failed(f"cannot be read: {reason_of(error)}", known)
+
+
+def _failed(why: str, known: JournalCursor | None) -> Delta:
+    if known is not None and known.failure == why:
+        return Delta(cursor=known)
+    return Delta(skipped=(Skipped("the file", why),), cursor=JournalCursor(failure=why), reset=True)
+
+
+def _unchanged(known: JournalCursor) -> Delta:
+    """Nothing was written since: an unfinished last line is no longer somebody's write in progress."""
+    if not known.torn or known.torn_said:
+        return Delta(cursor=known)
+    skipped = Skipped(f"line {known.lines + 1}", f"unfinished: {known.torn:,} bytes without a line end; not read")
+    return Delta(skipped=(skipped,), cursor=replace(known, torn_said=True))
+
+
+def _read(file: BinaryIO, state: FileState, known: JournalCursor | None) -> Delta:
+    start = known if known is not None and known.failure is None and _grew(file, state, known) else None
+    reset = known is not None and start is None
+    at = start or JournalCursor()
+    if at.offset == 0:
+        at = replace(at, offset=len(_BOM) if file.read(len(_BOM)) == _BOM else 0)
+    upserts: list[ExperimentRecord] = []
+    skipped: list[Skipped] = []
+    line_of = dict(at.line_of)
+    offset, lines, ended, torn = at.offset, at.lines, at.ended, 0
+    file.seek(offset)
+    for line, length, complete in _lines(file):
+        if not ended:
+            ended = True
+            if line == b"":
+                offset += length
+                continue
+            lines -= 1  # what somebody wrote on, on the same line
+        where = f"line {lines + 1}"
+        reading = None if line is None else read_line(line)
+        if not complete and (line is None or reading is None or not (reading.whole and line.endswith(b"}"))):
+            torn = length
+            break
+        offset += length
+        lines += 1
+        ended = complete
+        if reading is None:
+            skipped.append(Skipped(where, f"longer than {LINE_LIMIT // 1024**2} MiB ({length:,} bytes)"))
+            continue
+        skipped.extend(Skipped(where, complaint) for complaint in reading.complaints)
+        for record in reading.records:
+            upserts.append(record)
+            if record.kind == "experiment":
+                if record.id in line_of:
+                    earlier = f"line {line_of[record.id]}"
+                    skipped.append(Skipped(earlier, f"replaced by {where}, which has the same id {record.id!r}"))
+                line_of[record.id] = lines
+    head, tail = _digests(file, offset)
+    cursor = JournalCursor(state, offset, lines, head, tail, ended, torn, False, line_of)
+    return Delta(tuple(upserts), (), tuple(skipped), cursor, reset)
+
+
+def _grew(file: BinaryIO, state: FileState, known: JournalCursor) -> bool:
+    """The same file, longer, with the bytes that were read where they were."""
+    was = known.state
+    if was is None or (was.device, was.inode) != (state.device, state.inode) or state.size <= was.size:
+        return False
+    return _digests(file, known.offset) == (known.head, known.tail)
+
+
+def _digests(file: BinaryIO, offset: int) -> tuple[bytes, bytes]:
+    """Of the first and of the last bytes before `offset`; leaves the file at its start."""
+    file.seek(0)
+    head = file.read(min(_HEAD, offset))
+    file.seek(max(0, offset - _TAIL))
+    tail = file.read(min(_TAIL, offset))
+    file.seek(0)
+    return hashlib.sha256(head).digest(), hashlib.sha256(tail).digest()
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int, bool]]:
+    """(line without its line end, bytes with it, complete) from here on; None for one that is over LINE_LIMIT."""
+    parts: list[bytes] = []
+    length = 0
+
+    def line(last: bytes) -> bytes | None:
+        return None if length > LINE_LIMIT else b"".join((*parts, last)).rstrip(b"\r\n")
+
+    while block := file.read(_BLOCK):
+        begin = 0
+        while (end := block.find(b"\n", begin)) >= 0:
+            length += end + 1 - begin
+            yield line(block[begin : end + 1]), length, True
+            parts, length, begin = [], 0, end + 1
+        length += len(block) - begin
+        if length <= LINE_LIMIT:
+            parts.append(block[begin:])
+        else:
+            parts = []
+    if length:
+        yield line(b""), length, False

@@ -1,0 +1,64 @@
+"""What every source of records is: something that can be scanned again and again, each time for what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from tried.pool.record import ExperimentRecord
+
+SKIPPED_LIMIT: Final = 200
+"""How many things that could not be read one source lists; of more it says how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """What could not be read as it stands: `where` ("line 17") and `why` ("no id: …"), in words for the user."""
+
+    where: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What a source says that it did not say before `cursor` was taken.
+
+    `upserts` are in the order of the source and may hold amendments (kind `amendment`), which nothing replaces.
+    `skipped` are the new ones. `reset`: all that the source said before is void, this delta is everything.
+    """
+
+    upserts: tuple[ExperimentRecord, ...] = ()
+    removed: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    cursor: object = None
+    reset: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.upserts or self.removed or self.skipped or self.reset)
+
+
+class Source(Protocol):
+    """`kind` is the prefix of its records' ids or the name of its format, `path` the file or folder that it reads."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def path(self) -> Path: ...
+
+    def scan(self, cursor: object | None) -> Delta:
+        """What is new since `cursor`, a former delta's (None: everything). Never raises for bad data or a missing
+        file: that becomes a `Skipped`."""
+        ...
+
+
+def limited(skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:
+    """At most SKIPPED_LIMIT of them, and a last one that counts the rest."""
+    every = tuple(skipped)
+    if len(every) <= SKIPPED_LIMIT:
+        return every
+    rest = len(every) - (SKIPPED_LIMIT - 1)
+    return (*every[: SKIPPED_LIMIT - 1], Skipped("further on", f"{rest:,} more like these"))

@@ -1,0 +1,124 @@
+"""Files that are ours: appended and replaced so that no process, reader or crash sees half of a change.
+
+Invariant: an append is one write of whole lines under a lock; if it cannot be finished it is undone.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+LOCK_SECONDS: Final = 10.0
+
+
+class StorageError(Exception):
+    """What could not be written, why, and what to do; the message is meant for the user."""
+
+
+@contextmanager
+def locked(path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+    """Hold the lock of a file (`.NAME.lock` beside it) against other processes.
+
+    Raises StorageError if somebody else holds it longer than `seconds`, or if the folder cannot be written.
+    """
+    lock = FileLock(path.with_name(f".{path.name}.lock"))
+    try:
+        lock.acquire(timeout=seconds)
+    except Timeout:
+        raise StorageError(
+            f"{path}: another process has held the lock {lock.lock_file} for {seconds:g} s; try again when it is done"
+        ) from None
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be locked: {reason_of(error)}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append one line (without its line end) to a file, created with its folder if need be, and sync it to the disk.
+
+    A last line that an interrupted writer left without a line end is closed first, so the two never merge. Raises
+    StorageError; the file is then as it was.
+    """
+    if b"\n" in line:
+        raise ValueError("a line cannot contain a line end")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"{path.parent}: the folder cannot be made: {reason_of(error)}") from error
+    with locked(path):
+        try:
+            is_new = not path.exists()
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            try:
+                _append(descriptor, line)
+            finally:
+                os.close(descriptor)
+            if is_new:
+                _sync_folder(path.parent)
+        except OSError as error:
+            raise StorageError(f"{path}: nothing was written: {reason_of(error)}") from error
+
+
+def _append(descriptor: int, line: bytes) -> None:
+    size = os.fstat(descriptor).st_size
+    torn = False
+    if size:
+        os.lseek(descriptor, size - 1, os.SEEK_SET)
+        torn = os.read(descriptor, 1) != b"\n"
+    data = (b"\n" if torn else b"") + line + b"\n"
+    try:
+        written = os.write(descriptor, data)
+        if written != len(data):
+            raise OSError(f"only {written} of {len(data)} bytes fitted; is the disk full?")
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file in one step: readers see the old content or the new, never a part. Raises StorageError."""
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+        temporary = None
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise StorageError(f"{path}: nothing was written: {reason_of(error)}") from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def reason_of(error: OSError) -> str:
+    """The system's words for what went wrong, without number and path."""
+    return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in a folder durable; where the system cannot (Windows), there is nothing to do."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
