@@ -1,6 +1,8 @@
 """The architecture of an experiment as a typed graph, and how alike two of them are.
 
-Invariant: both a record's and a draft's architecture are this one type, compared by this one function.
+Invariant: a record's and a draft's architecture are this one type, and `structural_similarity` says how alike they are;
+the ranking computes the same numbers for many records at once.
+Invariant: ids tell nodes of one graph apart and carry no weight in a comparison.
 """
 
 from __future__ import annotations
@@ -10,26 +12,40 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-NODE_WEIGHT = 0.6
-EDGE_WEIGHT = 0.4
+NODE_WEIGHT: Final = 0.6
+EDGE_WEIGHT: Final = 0.4
+
+DATA: Final = "data"
+CONTROL: Final = "control"
 
 
 class ArchitectureEdge(BaseModel):
-    """`source` and `target` are node ids; `data` edges carry values, `control` edges containment."""
+    """`source` and `target` are node ids; `data` edges carry values, `control` edges containment.
+
+    A kind that we do not know is kept as it was written and compared as data.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     source: str
     target: str
-    kind: Literal["data", "control"] = "data"
+    kind: str = DATA
+
+    @field_validator("kind", mode="before")
+    @classmethod
+    def _null_is_data(cls, value: Any) -> Any:
+        return DATA if value is None else value
 
 
 class ArchitectureFingerprint(BaseModel):
-    """A graph of components: `nodes` maps an id to a token (`filter:ResNet`, `step:…`, `loop:3`, `branch`)."""
+    """A graph of components: `nodes` maps an id to a token (`filter:ResNet`, `step:…`, `loop:3`, `branch`).
+
+    `digest` is whatever the record came with: two graphs are compared by their tokens, never by their digests.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -63,15 +79,19 @@ class ArchitectureFingerprint(BaseModel):
 
     @cached_property
     def node_tokens(self) -> Counter[str]:
+        """How often each node token occurs."""
         return Counter(self.nodes.values())
 
     @cached_property
     def edge_tokens(self) -> Counter[str]:
-        """``source>target`` for data edges, ``source~>target`` for control edges, in node tokens."""
+        """How often each edge occurs, in node tokens: ``source>target`` for data, ``source~>target`` for control.
+
+        An edge from or to an id that names no node is left out: nothing but that id is known of its end.
+        """
         return Counter(
-            f"{self.nodes.get(edge.source, edge.source)}{'~>' if edge.kind == 'control' else '>'}"
-            f"{self.nodes.get(edge.target, edge.target)}"
+            f"{self.nodes[edge.source]}{'~>' if edge.kind == CONTROL else '>'}{self.nodes[edge.target]}"
             for edge in self.edges
+            if edge.source in self.nodes and edge.target in self.nodes
         )
 
 
@@ -83,7 +103,7 @@ def structural_similarity(left: ArchitectureFingerprint, right: ArchitectureFing
 
 
 def multiset_jaccard(left: Counter[str], right: Counter[str]) -> float:
-    """Σ min / Σ max over the union; 1 if both are empty."""
+    """Σ min / Σ max over the union, in [0, 1]; 1 if both are empty."""
     if not left and not right:
         return 1.0
     return (left & right).total() / (left | right).total()

@@ -1,0 +1,85 @@
+"""The pool as ranking reads it: an inverted index in memory, updated by deltas.
+
+Records are held in segments of falling size. A delta marks what it removes as dead where it stands and adds what it
+brings as a small segment of its own, which is merged with its neighbour once that is less than four times as large: so
+adding a record costs about as much as the few records added before it, whatever the size of the pool.
+
+Invariant: an index never changes; `updated` returns another one, which shares what stayed the same.
+Invariant: rankings depend on the records that an index holds, never on the deltas by which it came to hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tried.pool.record import Direction, ExperimentRecord
+from tried.ranking.segment import Segment
+
+MERGE_RATIO: Final = 4
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RankingIndex:
+    """Make one with `empty` or `of`. `directions` are those declared by settings, for importance."""
+
+    segments: tuple[Segment, ...] = ()
+    directions: Mapping[str, Direction] | None = None
+
+    @classmethod
+    def empty(cls, directions: Mapping[str, Direction] | None = None) -> RankingIndex:
+        return cls((), directions)
+
+    @classmethod
+    def of(cls, records: Iterable[ExperimentRecord], directions: Mapping[str, Direction] | None = None) -> RankingIndex:
+        """Of records with the same id the last one counts."""
+        return cls.empty(directions).updated((), records)
+
+    def updated(self, removed: Iterable[str], upserts: Iterable[ExperimentRecord]) -> RankingIndex:
+        """Without the records of these ids (unknown ones are ignored), then with these records, new or replaced."""
+        latest = {record.id: record for record in upserts}
+        gone = latest.keys() | set(removed)
+        segments = [_without(segment, gone) for segment in self.segments]
+        if not latest and all(after is before for after, before in zip(segments, self.segments, strict=True)):
+            return self
+        if latest:
+            segments.append(Segment.of(list(latest.values()), self.directions))
+        return RankingIndex(tuple(_compacted(segments)), self.directions)
+
+    def get(self, record_id: str) -> ExperimentRecord | None:
+        for segment in self.segments:
+            row = segment.rows.get(record_id)
+            if row is not None and segment.alive[row]:
+                return segment.records[row]
+        return None
+
+    def __len__(self) -> int:
+        return sum(segment.living for segment in self.segments)
+
+    def __iter__(self) -> Iterator[ExperimentRecord]:
+        for segment in self.segments:
+            for record, alive in zip(segment.records, segment.alive.tolist(), strict=True):
+                if alive:
+                    yield record
+
+
+def _without(segment: Segment, gone: Iterable[str]) -> Segment:
+    rows = [row for record_id in gone if (row := segment.rows.get(record_id)) is not None and segment.alive[row]]
+    if not rows:
+        return segment
+    alive = segment.alive.copy()
+    alive[rows] = False
+    return replace(segment, alive=alive)
+
+
+def _compacted(segments: Sequence[Segment]) -> list[Segment]:
+    """Drops dead rows where they prevail, and merges from the end while the last but one is not much larger."""
+    kept = [
+        segment if 2 * segment.living > len(segment.records) else Segment.merged([segment])
+        for segment in segments
+        if segment.living
+    ]
+    while len(kept) > 1 and kept[-2].living < MERGE_RATIO * kept[-1].living:
+        kept[-2:] = [Segment.merged(kept[-2:])]
+    return kept

@@ -1,0 +1,205 @@
+"""Ranks records against a query: the one scoring path of editor, command line, explanation and replay.
+
+    score = 0.40·lexical + 0.25·structural + 0.15·recency + 0.20·importance
+
+Additive, so no signal can veto. A signal that cannot apply to a query gives its weight to the others, in proportion.
+Two phases: all candidates are scored in arrays, with recency up to its last bits; then those that can be among the
+first `limit` are scored by the formula itself, which makes their breakdown, and sorted.
+
+Invariant: no I/O, no clock, no random numbers; ties break on record id.
+Invariant: `score` is the left-to-right sum of the terms' values, and each value is weight · signal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+
+from tried.pool.record import Direction, ExperimentRecord
+from tried.ranking.bag import FIELD_LIMIT
+from tried.ranking.breakdown import ScoreComponents, ScoredRecord, Term
+from tried.ranking.index import RankingIndex
+from tried.ranking.policy import DEFAULT_POLICY, Policy
+from tried.ranking.query import RetrievalQuery
+from tried.ranking.signals import (
+    COSINE_SHARE,
+    LEXICAL_SHARE,
+    Candidates,
+    Column,
+    approximate_recency,
+    bm25,
+    candidates_of,
+    cosines,
+    in_utc,
+    recency,
+    structural,
+)
+from tried.ranking.tokenizer import tokenize
+
+_MARGIN: Final = 1e-9
+"""More than twice what an approximate score can be off: a record this far below the limit cannot be above it."""
+
+
+def rank(
+    query: RetrievalQuery,
+    candidates: RankingIndex | Iterable[ExperimentRecord],
+    *,
+    now: datetime,
+    limit: int | None = None,
+    policy: Policy = DEFAULT_POLICY,
+    directions: Mapping[str, Direction] | None = None,
+) -> list[ScoredRecord]:
+    """The candidates that pass the query's filters, best first, ties by id, at most `limit` of them.
+
+    `now` is the time that ages count from (naive: UTC). `directions` (metric → min or max) are for records that come
+    without an index; an index has its own. Raises ValueError for a negative limit.
+    """
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit is {limit}: give a number of results of at least 0, or None for all")
+    index = candidates if isinstance(candidates, RankingIndex) else RankingIndex.of(candidates, directions)
+    now = in_utc(now)
+    parts = [part for segment in index.segments if len((part := candidates_of(segment, query, now)).rows)]
+    if not parts or limit == 0:
+        return []
+    scoring = _Scoring.of(query, parts, now, policy)
+    results = [scoring.result(place) for place in scoring.contenders(limit)]
+    results.sort(key=lambda result: (-result.score, result.record.id))
+    return results[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weight:
+    """The weight in force of a signal; `reason` says why it does not apply, if it does not."""
+
+    value: float
+    reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Scoring:
+    """One query against all candidates: columns have an entry for each candidate, part after part."""
+
+    parts: Sequence[Candidates]
+    now: datetime
+    half_life_days: float
+    weights: Mapping[str, _Weight]
+    words: Column
+    cosine: Column
+    lexical: Column
+    structural: Column
+    importance: Column
+
+    @classmethod
+    def of(cls, query: RetrievalQuery, parts: Sequence[Candidates], now: datetime, policy: Policy) -> _Scoring:
+        terms = tokenize(query.text[:FIELD_LIMIT])
+        words = np.concatenate(bm25(terms, parts))
+        best = float(words.max())
+        if best > 0:
+            words = words / best
+        cosine = np.concatenate([cosines(query, part) for part in parts])
+        comparable = ~np.isnan(cosine)
+        architecture = query.architecture if query.architecture is not None and query.architecture.nodes else None
+        missing = {
+            "lexical": None
+            if best > 0 or comparable.any()
+            else ("no candidate holds a term of the query" if terms else "the query has no terms"),
+            "structural": None if architecture else "the query has no architecture",
+            "recency": None
+            if any(part.segment.timed[part.rows].any() for part in parts)
+            else "no candidate has a timestamp",
+            "importance": None,
+        }
+        return cls(
+            parts=parts,
+            now=now,
+            half_life_days=policy.half_life_days,
+            weights=_in_force(policy, missing),
+            words=words,
+            cosine=cosine,
+            lexical=np.where(comparable, LEXICAL_SHARE * words + COSINE_SHARE * cosine, words),
+            structural=np.concatenate([structural(architecture, part) for part in parts])
+            if architecture
+            else np.zeros(len(words)),
+            importance=np.concatenate([part.segment.importance[part.rows] for part in parts]),
+        )
+
+    def contenders(self, limit: int | None) -> list[int]:
+        """Places of all candidates that can be among the first `limit`, in no order."""
+        size = len(self.words)
+        if limit is None or limit >= size:
+            return list(range(size))
+        recencies = [approximate_recency(part, self.now, self.half_life_days) for part in self.parts]
+        signals = (self.lexical, self.structural, np.concatenate(recencies), self.importance)
+        scores = np.zeros(size)
+        for weight, signal in zip(self.weights.values(), signals, strict=True):
+            scores += weight.value * signal
+        threshold = np.partition(scores, size - limit)[size - limit]
+        return np.flatnonzero(scores >= threshold - _MARGIN).tolist()
+
+    def result(self, place: int) -> ScoredRecord:
+        """The formula itself, for one candidate."""
+        record = self._record(place)
+        cosine = float(self.cosine[place])
+        components = ScoreComponents(
+            lexical=float(self.lexical[place]) if self._applies("lexical") else 0.0,
+            structural=float(self.structural[place]),
+            recency=recency(record.time, self.now, self.half_life_days),
+            importance=float(self.importance[place]),
+        )
+        terms = (
+            self._term(
+                "lexical",
+                components.lexical,
+                inputs=None if math.isnan(cosine) else {"bm25": float(self.words[place]), "cosine": cosine},
+            ),
+            self._term(
+                "structural",
+                components.structural,
+                note="the record has no architecture" if record.architecture is None else None,
+            ),
+            self._term(
+                "recency",
+                components.recency,
+                note="the record has no timestamp" if record.time is None else None,
+            ),
+            self._term("importance", components.importance),
+        )
+        score = 0.0
+        for term in terms:
+            score += term.value
+        return ScoredRecord(record, score, components, terms)
+
+    def _term(
+        self, name: str, signal: float, note: str | None = None, inputs: Mapping[str, float] | None = None
+    ) -> Term:
+        weight = self.weights[name]
+        if weight.reason is not None:
+            return Term(name, value=0.0, signal=None, weight=0.0, note=weight.reason)
+        return Term(name, value=weight.value * signal, signal=signal, weight=weight.value, note=note, inputs=inputs)
+
+    def _applies(self, name: str) -> bool:
+        return self.weights[name].reason is None
+
+    def _record(self, place: int) -> ExperimentRecord:
+        for part in self.parts:
+            if place < len(part.rows):
+                return part.segment.records[int(part.rows[place])]
+            place -= len(part.rows)
+        raise IndexError(place)
+
+
+def _in_force(policy: Policy, missing: Mapping[str, str | None]) -> dict[str, _Weight]:
+    """Each weight over the sum of those whose signal applies; all 0 if that sum is 0."""
+    total = 0.0
+    for name, reason in missing.items():
+        if reason is None:
+            total += getattr(policy, name)
+    return {
+        name: _Weight(getattr(policy, name) / total if reason is None and total > 0 else 0.0, reason)
+        for name, reason in missing.items()
+    }
