@@ -6,7 +6,7 @@ import difflib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -120,7 +120,11 @@ class _Merge:
             self._complain(path, f"expected {accepted(adapter.json_schema())}, got {_shown(value)}; ignored")
             return below
         merged = dict(below)
+        known = setting.json_schema_extra.get("keys") if isinstance(setting.json_schema_extra, dict) else None
         for key, item in value.items():
+            if isinstance(known, list) and key not in known:
+                self._unknown((*path, str(key)), str(key), [str(name) for name in known])
+                continue
             try:
                 merged |= validated(adapter, {str(key): item})
             except ValueError:
@@ -189,7 +193,7 @@ class _Merge:
             return
         yield absolute
 
-    def _unknown(self, path: _Place, name: str, known: Mapping[str, Any], effect: str = "ignored") -> None:
+    def _unknown(self, path: _Place, name: str, known: Collection[str], effect: str = "ignored") -> None:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
         self._complain(path, f"unknown setting, {effect}; {hint}")

@@ -7,12 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tried.findings.finding import Severity
+from tried.findings.settings import CODE_OF, DEFAULT_SEVERITY, FindingSettings, Reason
 from tried.pool.record import Direction
+from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS
+
+_RULES = FindingSettings()
+SEVERITY_KEYS = tuple(
+    dict.fromkeys(
+        [*CODE_OF, *CODE_OF.values(), *DEFAULT_SEVERITY]
+        + [f"{CODE_OF[evidence]}/{reason}" for evidence in CODE_OF for reason in get_args(Reason)]
+    )
+)
 
 ADDS_UP: dict[str, Any] = {"adds_up": True}
 """Marks a list to which each place adds; every other list replaces that of the weaker places."""
@@ -84,21 +94,13 @@ class MetricsSettings(_Group):
             " them; other metrics are known by their names (`loss` is better low, `accuracy` high)."
         ),
     )
-    objective: str | None = Field(
-        default=None,
-        min_length=1,
-        description=(
-            "The metric that decides whether a run improved, for records that name none. Without it a metric whose"
-            " direction is known is taken."
-        ),
-    )
 
 
 class RankingSettings(_Group):
     """The list of related experiments."""
 
     half_life_days: float = Field(
-        default=30.0,
+        default=DEFAULT_HALF_LIFE_DAYS,
         ge=0.0,
         le=36_500.0,
         allow_inf_nan=False,
@@ -113,10 +115,56 @@ class FindingsSettings(_Group):
     enable: bool = Field(default=True, description="Say something about values that repeat a dead end.")
     severity: Severities = Field(
         default={},
+        json_schema_extra={"keys": list(SEVERITY_KEYS)},
         description=(
             'How loud a finding is: `"warning"`, `"information"`, `"hover"` (shown when the pointer rests on the'
-            ' place, never underlined) or `"off"`, by `code/evidence` or `code/cause`. What is not listed keeps its'
-            " default."
+            ' place, never underlined) or `"off"`. The key is a kind of evidence (`repeat`, `move`, `knob`, `near`) or'
+            " the code `dead-end`, alone or with why the run counts as a dead end (`near/out_of_memory`,"
+            " `dead-end/worse`, `repeat/judged`). The most precise key wins; docs/warnings.md lists the defaults."
+        ),
+    )
+    minimum_compared: int = Field(
+        default=_RULES.minimum_compared,
+        ge=1,
+        le=1000,
+        description="A config repeats a run only if at least so many parameters could be compared.",
+    )
+    minimum_similarity: float = Field(
+        default=_RULES.minimum_similarity,
+        ge=0.0,
+        le=1.0,
+        description=(
+            "Runs of another research line are evidence only if at least this share of all parameters of both is equal."
+        ),
+    )
+    common_key_share: float = Field(
+        default=_RULES.common_key_share,
+        ge=0.0,
+        le=1.0,
+        description=(
+            "A parameter that at least this share of a line's runs log is a matter of course; a config that lacks"
+            " another one that a run had does not repeat that run."
+        ),
+    )
+    knob_dead_ends: int = Field(
+        default=_RULES.knob_dead_ends,
+        ge=1,
+        le=1000,
+        description="A parameter is suspect if at least so many runs set it and all were dead ends …",
+    )
+    knob_worked_without: int = Field(
+        default=_RULES.knob_worked_without,
+        ge=0,
+        le=100_000,
+        description="… while at least so many runs worked without it.",
+    )
+    debug_budget_share: float = Field(
+        default=_RULES.debug_budget_share,
+        ge=0.0,
+        le=1.0,
+        description=(
+            "A run with less than this share of the config's budget (steps, epochs) was a trial of the machinery: it is"
+            " evidence of nothing but out-of-memory and errors in the code."
         ),
     )
 
