@@ -21,7 +21,8 @@ LOUDNESS: Final[dict[Severity, int]] = {"off": 0, "hover": 1, "information": 2, 
 class Claim:
     """`runs` in the order of the pool; `blamed` the draft's parameters, of which the first is the place.
 
-    `at_most` caps the severity; `change` words what is said of the draft (`lr 0.5`); `contrast` what is known to be better (`8 fits`).
+    `at_most` caps the severity. `change` words what is said of the draft (`lr 0.5`), `contrast` what is known to be
+    better (`8 fits`). `whole`: the experiment as such is meant, so its name is the place, if it has one.
     """
 
     evidence: Evidence
@@ -32,6 +33,7 @@ class Claim:
     at_most: Severity = "warning"
     contradicted_by: tuple[Run, ...] = ()
     budget: tuple[str, ...] = ()
+    whole: bool = False
 
 
 def reason_of(run: Run) -> Reason:

@@ -42,7 +42,7 @@ def knob_claims(scope: Scope) -> list[Claim]:
 
 
 def _only_dead_ends(scope: Scope, runs: Iterable[Run]) -> list[Run]:
-    """The runs in the order of the pool, if all are dead ends by their own fault and enough of them differ; else none."""
+    """The runs in the order of the pool, if all are dead ends by their own fault and enough differ; else none."""
     ordered = sorted(runs, key=lambda run: run.order)
     if any(run.ending != "dead_end" or run.cause in _NO_FAULT_OF_THE_KNOB for run in ordered):
         return []

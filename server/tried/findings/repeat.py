@@ -24,30 +24,32 @@ def repeats(scope: Scope) -> tuple[list[Run], list[Run]]:
 
 
 def repeat_claims(scope: Scope) -> list[Claim]:
+    """At most one claim: of the runs equal to the letter, else of those equal but for budgets.
+
+    Where some of them did not end badly the others contradict; where none did, the claim is a mere statement.
+    """
     exact, but_budget = repeats(scope)
     runs = exact or but_budget
     if not runs:
         return []
     bad = [run for run in runs if run.ending == "dead_end"]
     others = tuple(run for run in runs if run.ending != "dead_end")
-    if not bad:
-        return []
-    budget = () if exact else tuple(dict.fromkeys(key for run in runs for key in scope.comparison(run).budget))
     changed = [
         scope.draft.values[change.key]
         for run in reversed(bad)
         for change in run.changes
         if change.key in scope.draft.values and scope.draft.values[change.key].value == change.after
     ]
-    blamed = changed or [scope.draft.values[key] for key in scope.comparison(bad[-1]).equal[:1]]
+    first = [scope.draft.values[key] for key in scope.comparison(runs[-1]).equal[:1]]
     return [
         Claim(
             evidence="repeat",
-            runs=tuple(bad),
-            blamed=tuple(dict.fromkeys(blamed)),
+            runs=tuple(bad or runs),
+            blamed=tuple(dict.fromkeys(changed or first)),
             change="",
-            at_most="information" if budget else "warning",
-            contradicted_by=others,
-            budget=budget,
+            at_most="hover" if not bad else "warning" if exact else "information",
+            contradicted_by=others if bad else (),
+            budget=() if exact else tuple(dict.fromkeys(key for run in runs for key in scope.comparison(run).budget)),
+            whole=not changed,
         )
     ]

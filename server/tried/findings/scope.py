@@ -81,12 +81,16 @@ def compare(draft: AlignedDraft, run: Run) -> Comparison:
 
 @dataclass(frozen=True)
 class Scope:
-    """A draft beside one research line. `own`: the line is the draft's; elsewhere only a similar setting counts."""
+    """A draft beside one research line. `own`: the line is the draft's; elsewhere only a similar setting counts.
+
+    `own_runs` are the runs that this very file started, unchanged since: no file is told about itself.
+    """
 
     line: LineHistory
     own: bool
     draft: AlignedDraft
     settings: FindingSettings
+    own_runs: frozenset[str] = frozenset()
     _compared: dict[str, Comparison] = field(default_factory=dict, repr=False, compare=False)
 
     def comparison(self, run: Run) -> Comparison:
@@ -97,7 +101,7 @@ class Scope:
     def admits(self, run: Run) -> bool:
         """True where the run may be evidence: equal context, no trial of the machinery, and a similar setting."""
         comparison = self.comparison(run)
-        if comparison.context_differs:
+        if comparison.context_differs or run.id in self.own_runs:
             return False
         if self.is_debug(run) and run.cause not in ("out_of_memory", "code_error"):
             return False

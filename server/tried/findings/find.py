@@ -1,0 +1,144 @@
+"""Draft and history in, findings out: the one place where rules are asked, weighed and put into words.
+
+Invariant: no I/O, no clock, no random numbers; the same draft, history and settings give the same findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from tried.draft.alignment import align
+from tried.draft.draft import ExperimentDraft
+from tried.draft.parameters import ParameterKind
+from tried.findings.claim import LOUDNESS, Claim, severity_of
+from tried.findings.finding import Finding, Severity
+from tried.findings.knob import knob_claims
+from tried.findings.move import move_claims
+from tried.findings.near import near_claims
+from tried.findings.repeat import repeat_claims
+from tried.findings.scope import Scope
+from tried.findings.settings import CODE_OF, FindingSettings
+from tried.findings.silence import unsilenced
+from tried.findings.wording import differences_of, message_of, told_run, why_of
+from tried.pool.history import LineHistory, ParameterHistory, Run
+from tried.text import Span
+
+RULES: tuple[Callable[[Scope], list[Claim]], ...] = (repeat_claims, move_claims, knob_claims, near_claims)
+"""In the order in which a record is told of: the first rule that rests on it wins."""
+
+_DEFAULTS = FindingSettings()
+
+
+def find(
+    draft: ExperimentDraft,
+    history: ParameterHistory,
+    settings: FindingSettings = _DEFAULTS,
+    saved_at: datetime | None = None,
+) -> tuple[Finding, ...]:
+    """Everything to tell about a draft, by place; hover-only findings are among them, silenced ones are not.
+
+    `saved_at` is when the file last changed, if what is open is what is saved: the runs that it started since then are
+    not held against it.
+    """
+    findings: list[Finding] = []
+    told: set[str] = set()
+    for scope in scopes(draft, history, settings, saved_at):
+        for rule in RULES:
+            fresh = [left for claim in rule(scope) if (left := _untold(claim, told)) is not None]
+            for claim in fresh:
+                severity = severity_of(claim, settings) if claim.runs[0].ending == "dead_end" else "hover"
+                if severity != "off":
+                    findings.append(_finding(claim, scope, severity, draft))
+            told.update(run.id for claim in fresh for run in claim.runs)
+    return unsilenced(draft, _one_squiggle_a_place(_merged(findings)))
+
+
+def scopes(
+    draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings, saved_at: datetime | None = None
+) -> Iterator[Scope]:
+    """The draft beside its own research line, then beside every line that may have a similar setting."""
+    own = own_line(draft, history, settings)
+    leaves = {(p.key.rsplit(".", 1)[-1], p.value) for p in draft.parameters if p.kind is not ParameterKind.VOLATILE}
+    others = [line for line in history.lines.values() if line is not own]
+    for line in [own, *others] if own is not None else others:
+        if line is not own and len(line.leaf_items & leaves) < settings.minimum_compared:
+            continue
+        aligned = align(draft.parameters, line.keys, line.keys_by_suffix)
+        if aligned.values:
+            started = _started_by(draft, line, saved_at) if saved_at is not None else frozenset()
+            yield Scope(line, line is own, aligned, settings, started)
+
+
+def own_line(draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings) -> LineHistory | None:
+    """The line that the draft names, else the settings, else the pool's only one; None where nobody knows."""
+    for name in (draft.research_line, settings.research_line):
+        if name is None:
+            continue
+        if name in history.lines:
+            return history.lines[name]
+        folded = [line for known, line in history.lines.items() if known and known.casefold() == name.casefold()]
+        if len(folded) == 1:
+            return folded[0]
+    return next(iter(history.lines.values())) if len(history.lines) == 1 else None
+
+
+def _started_by(draft: ExperimentDraft, line: LineHistory, saved_at: datetime) -> frozenset[str]:
+    stated = {p.key: p.value for p in draft.parameters}
+    return frozenset(
+        run.id
+        for run in line.runs.values()
+        if run.record.time is not None
+        and run.record.time >= saved_at
+        and all(stated.get(key, recorded.value) == recorded.value for key, recorded in run.volatile.items())
+    )
+
+
+def _untold(claim: Claim, told: set[str]) -> Claim | None:
+    runs = tuple(run for run in claim.runs if run.id not in told)
+    return replace(claim, runs=runs) if runs else None
+
+
+def _finding(claim: Claim, scope: Scope, severity: Severity, draft: ExperimentDraft) -> Finding:
+    last: Run = told_run(claim)
+    named = draft.name_entry if claim.whole else None
+    place = named.span if named is not None else claim.blamed[0].entry.span
+    return Finding(
+        code=CODE_OF[claim.evidence],
+        evidence=claim.evidence,
+        severity=severity,
+        span=place,
+        message=message_of(claim, scope),
+        record=last.id,
+        records=(last.id, *(run.id for run in reversed(claim.runs) if run.id != last.id)),
+        blamed=tuple(parameter.shown for parameter in claim.blamed),
+        cause=last.cause,
+        why=why_of(claim, scope),
+        differences=differences_of(scope, last),
+        contradicted_by=tuple(run.id for run in claim.contradicted_by),
+    )
+
+
+def _merged(findings: list[Finding]) -> list[Finding]:
+    """Findings with the same place and evidence are one: the loudest speaks, with the records of all."""
+    groups: dict[tuple[Span, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.span, finding.evidence), []).append(finding)
+    merged: list[Finding] = []
+    for group in groups.values():
+        first = max(group, key=lambda finding: LOUDNESS[finding.severity])
+        records = tuple(dict.fromkeys([*first.records, *(record for each in group for record in each.records)]))
+        more = len(records) - len(first.records)
+        message = f"{first.message}; {more} more like it" if more else first.message
+        merged.append(replace(first, records=records, message=message))
+    return merged
+
+
+def _one_squiggle_a_place(findings: list[Finding]) -> list[Finding]:
+    """Where something louder stands at a place, the softer is for the hover."""
+    loudest: dict[Span, int] = {}
+    for finding in findings:
+        loudest[finding.span] = max(loudest.get(finding.span, 0), LOUDNESS[finding.severity])
+    quiet = [replace(f, severity="hover") if LOUDNESS[f.severity] < loudest[f.span] else f for f in findings]
+    return sorted(quiet, key=lambda f: (f.span, -LOUDNESS[f.severity], f.evidence, f.record))

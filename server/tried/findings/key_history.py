@@ -1,0 +1,137 @@
+"""What was tried for one key of a draft: its values, how the runs with each ended, and what came of turning it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tried.draft.draft import ExperimentDraft
+from tried.draft.parameters import UNKNOWN, Parameter, shown_value
+from tried.findings.find import scopes
+from tried.findings.scope import Scope
+from tried.findings.settings import FindingSettings
+from tried.findings.wording import what_happened
+from tried.pool.history import ParameterHistory, Run
+
+
+@dataclass(frozen=True, slots=True)
+class BestResult:
+    """The best objective among runs: only where its direction is known."""
+
+    metric: str
+    value: float
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueHistory:
+    """One value of a key; `text` as it was recorded. `records` are the latest first."""
+
+    text: str
+    is_draft: bool
+    runs: int
+    dead_ends: int
+    worked: int
+    best: BestResult | None
+    records: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedTo:
+    """A dead end that came from turning this knob away from the draft's value: what a next step may repeat."""
+
+    text: str
+    happened: str
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHistory:
+    """`values` in order of the number of runs, the draft's own first; empty where the key was never logged.
+
+    `tried` is false where no run had the draft's value.
+    """
+
+    key: str
+    draft: str
+    research_line: str | None
+    runs: int
+    values: tuple[ValueHistory, ...]
+    tried: bool
+    turned: tuple[TurnedTo, ...]
+
+
+_MOST_RECORDS = 3
+
+
+def key_history(
+    draft: ExperimentDraft, parameter: Parameter, history: ParameterHistory, settings: FindingSettings
+) -> KeyHistory | None:
+    """The history of the key of one of the draft's parameters, in its own research line, else in a similar setting."""
+    for scope in scopes(draft, history, settings):
+        key = next((key for key, mine in scope.draft.values.items() if mine.entry is parameter.entry), None)
+        if key is None:
+            continue
+        runs = [run for run in _runs_with(scope, key) if scope.own or scope.admits(run)]
+        if runs:
+            return _history(scope, key, parameter, runs)
+    return None
+
+
+def _runs_with(scope: Scope, key: str) -> Iterable[Run]:
+    found = dict(scope.line.by_key[key])
+    for value in scope.line.values_of_key.get(key, ()):
+        found.update(scope.line.by_item[(key, value)])
+    return sorted(found.values(), key=lambda run: run.order)
+
+
+def _history(scope: Scope, key: str, parameter: Parameter, runs: list[Run]) -> KeyHistory:
+    by_value: dict[object, list[Run]] = {}
+    for run in runs:
+        by_value.setdefault(dict(run.items()).get(key, UNKNOWN), []).append(run)
+    values = [_value_history(key, value, parameter, group) for value, group in by_value.items() if value is not UNKNOWN]
+    values.sort(key=lambda value: (not value.is_draft, -value.runs))
+    turned = [
+        TurnedTo(change.text, what_happened(run), run.id)
+        for run in scope.line.changed_from[(key, parameter.value)].values()
+        for change in run.changes
+        if change.key == key and run.ending == "dead_end"
+    ]
+    return KeyHistory(
+        key=parameter.shown,
+        draft=shown_value(parameter.entry.value),
+        research_line=scope.line.research_line,
+        runs=len(runs),
+        values=tuple(values),
+        tried=any(value.is_draft for value in values),
+        turned=tuple(reversed(turned)),
+    )
+
+
+def _value_history(key: str, value: object, parameter: Parameter, runs: list[Run]) -> ValueHistory:
+    recorded = runs[0].values.get(key)
+    text = recorded.text if recorded else next(change.text for change in runs[0].changes if change.key == key)
+    return ValueHistory(
+        text=text,
+        is_draft=value == parameter.value,
+        runs=len(runs),
+        dead_ends=sum(run.ending == "dead_end" for run in runs),
+        worked=sum(run.ending == "worked" for run in runs),
+        best=best_result(runs),
+        records=tuple(run.id for run in reversed(runs[-_MOST_RECORDS:])),
+    )
+
+
+def best_result(runs: Iterable[Run]) -> BestResult | None:
+    """The best finite value of the objective that most of the runs have, where its direction is known."""
+    by_metric: dict[str, list[tuple[float, str, str]]] = {}
+    for run in runs:
+        if run.objective is not None and run.objective[2] is not None and abs(run.objective[1]) != float("inf"):
+            name, value, direction = run.objective
+            if value == value:
+                by_metric.setdefault(name, []).append((value, run.id, direction or "min"))
+    if not by_metric:
+        return None
+    metric, results = max(by_metric.items(), key=lambda item: len(item[1]))
+    value, record, _ = min(results, key=lambda result: result[0] if result[2] == "min" else -result[0])
+    return BestResult(metric, value, record)

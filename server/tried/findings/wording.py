@@ -1,0 +1,179 @@
+"""Findings in words: one short line for the editor's list, and the sentences of the hover. Plain text, not escaped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, stdev
+
+from tried.draft.parameters import shown_value
+from tried.findings.claim import Claim, reason_of
+from tried.findings.finding import Difference
+from tried.findings.scope import Scope
+from tried.pool.history import Run
+
+_HEADLINE_LENGTH = 72
+_MOST_DIFFERENCES = 24
+_HAPPENED = {
+    "out_of_memory": "out of memory",
+    "diverged": "diverged",
+    "code_error": "code error",
+    "infrastructure": "infrastructure failure",
+    "stopped": "stopped",
+    "unknown": "failed",
+}
+
+
+def message_of(claim: Claim, scope: Scope) -> str:
+    """The change, what happened, how often, in which record."""
+    last = told_run(claim)
+    times = len(claim.runs)
+    if claim.evidence == "repeat":
+        return _repeat_message(claim, scope, last)
+    if claim.evidence == "knob":
+        return f"{claim.change}: all {times} runs with it ended badly, last {what_happened(last)} ({last.id})"
+    close = "close to " if claim.evidence == "near" else ""
+    count = f", {times} runs" if times > 1 else ""
+    contrast = f"; {claim.contrast}" if claim.contrast else ""
+    if claim.contradicted_by:
+        contrast = f"; worked in {len(claim.contradicted_by)} other" + ("s" if len(claim.contradicted_by) > 1 else "")
+    return f"{close}{claim.change}: {what_happened(last)} ({last.id}{count}){contrast}"
+
+
+def _repeat_message(claim: Claim, scope: Scope, last: Run) -> str:
+    runs = [*claim.runs, *claim.contradicted_by]
+    if last.ending != "dead_end" or claim.contradicted_by:
+        times = "once" if len(runs) == 1 else f"{len(runs)} times"
+        result = objective_summary(runs)
+        bad = f"; {len(claim.runs)} ended badly ({what_happened(last)}, {last.id})" if claim.contradicted_by else ""
+        named = "" if claim.contradicted_by else f" ({last.id})"
+        return f"ran {times}{_but(claim, scope, last)}" + (f": {result}" if result else "") + named + bad
+    count = f", {len(runs)} runs" if len(runs) > 1 else ""
+    return f"ran before{_but(claim, scope, last)}: {what_happened(last)} ({last.id}{count})"
+
+
+def _but(claim: Claim, scope: Scope, run: Run) -> str:
+    named = [f"{run.values[key].shown} {run.values[key].text}" for key in claim.budget if key in run.values]
+    return f" with {', '.join(named[:3])}" if named else ""
+
+
+def told_run(claim: Claim) -> Run:
+    """The run that a message names: the latest of those with the strongest reason."""
+    strongest = min((_STRENGTH.index(reason_of(run)) for run in claim.runs), default=0)
+    return [run for run in claim.runs if _STRENGTH.index(reason_of(run)) == strongest][-1]
+
+
+_STRENGTH = ("out_of_memory", "diverged", "judged", "worse", "code_error", "infrastructure", "stopped", "unknown")
+
+
+def what_happened(run: Run) -> str:
+    """What came of a dead end, in few words: its cause and how long it took, or the headline that somebody wrote."""
+    reason = reason_of(run)
+    if reason in ("out_of_memory", "diverged"):
+        return _HAPPENED[reason] + _after(run)
+    if reason in ("judged", "worse"):
+        quoted = short(run.record.headline)
+        moved = _moved(run)
+        if run.judged:
+            return "dead end" + (f", “{quoted}”" if quoted else f", {moved}" if moved else "")
+        return f"worse, {moved}" if moved else "worse than its parent"
+    quoted = short(run.record.headline)
+    return _HAPPENED[reason] + _after(run) + (f", “{quoted}”" if quoted else "")
+
+
+def _after(run: Run) -> str:
+    duration = run.record.duration
+    if duration is None or duration.secs <= 0:
+        return ""
+    if duration.secs < 120:
+        return f" after {duration.secs} s"
+    if duration.secs < 7200:
+        return f" after {duration.secs // 60} min"
+    return f" after {duration.secs // 3600} h"
+
+
+def _moved(run: Run) -> str:
+    derivation = run.record.derivation
+    if derivation is None:
+        return ""
+    for name, delta in derivation.metric_delta.items():
+        if delta.before is not None and delta.after is not None:
+            return f"{name} {number(delta.before)} → {number(delta.after)}"
+    return ""
+
+
+def why_of(claim: Claim, scope: Scope) -> tuple[str, ...]:
+    """The sentences of the hover, most important first."""
+    last = told_run(claim)
+    found: list[str] = []
+    headline = " ".join(last.record.headline.split())
+    if headline:
+        found.append(headline)
+    if last.record.notes and not headline:
+        found.append(short(last.record.notes, 300))
+    if claim.budget:
+        found.append("Equal but for " + ", ".join(_budget_difference(scope, key, last) for key in claim.budget) + ".")
+    if claim.evidence == "knob":
+        found.append(
+            f"{len(claim.runs)} runs had it and all ended badly; "
+            f"{scope.line.worked} runs of this research line worked without it."
+        )
+    if claim.evidence == "near" and claim.contrast:
+        found.append(f"{claim.contrast}.")
+    if claim.contradicted_by:
+        names = ", ".join(run.id for run in claim.contradicted_by[-3:])
+        found.append(f"Not warned of: the same worked, or is still open, in {len(claim.contradicted_by)} ({names}).")
+    if not scope.own:
+        share = f"{scope.comparison(last).similarity:.0%}"
+        found.append(f"From another research line ({last.record.research_line}) with a similar setting: {share} equal.")
+    return tuple(found)
+
+
+def _budget_difference(scope: Scope, key: str, run: Run) -> str:
+    parameter = scope.draft.values.get(key)
+    theirs = run.values[key].text if key in run.values else "not set"
+    return f"{parameter.shown if parameter else key} ({theirs} there)"
+
+
+def differences_of(scope: Scope, run: Run) -> tuple[Difference, ...]:
+    """In which comparable parameters draft and record differ, as both wrote them."""
+    found = scope.comparison(run)
+    both = [*found.differing, *found.budget]
+    rows = [
+        Difference(p.shown, shown_value(p.entry.value), run.values[key].text)
+        for key in both
+        if (p := scope.draft.values[key])
+    ]
+    rows += [
+        Difference(p.shown, shown_value(p.entry.value), None)
+        for p in map(scope.draft.values.get, found.draft_only)
+        if p
+    ]
+    rows += [Difference(run.values[key].shown, None, run.values[key].text) for key in found.run_only]
+    return tuple(rows[:_MOST_DIFFERENCES])
+
+
+def objective_summary(runs: Sequence[Run]) -> str:
+    """`val_bpb 0.912 ± 0.004`: mean and sample standard deviation of the objective; empty without a finite one."""
+    by_name: dict[str, list[float]] = {}
+    for run in runs:
+        if run.objective is not None and math.isfinite(run.objective[1]):
+            by_name.setdefault(run.objective[0], []).append(run.objective[1])
+    if not by_name:
+        return ""
+    name, values = max(by_name.items(), key=lambda item: len(item[1]))
+    spread = f" ± {number(stdev(values), 2)}" if len(values) > 1 else ""
+    return f"{name} {number(fmean(values))}{spread}"
+
+
+def number(value: float, digits: int = 4) -> str:
+    return f"{value:.{digits}g}"
+
+
+def short(text: str, limit: int = _HEADLINE_LENGTH) -> str:
+    """The text on one line, without control characters, cut at a word."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1].rsplit(" ", 1)[0] if " " in line[:limit] else line[: limit - 1]
+    return cut.rstrip(" ,;:.") + "…"
