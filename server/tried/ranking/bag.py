@@ -24,7 +24,8 @@ ARCHITECTURE_WEIGHT: Final = 1
 FIELD_LIMIT: Final = 200_000
 """Characters of one field that are indexed: a log that was pasted into the notes does not swamp the index."""
 
-_SHORT = 80
+_SHORT: Final = 80
+"""Texts up to this length are remembered: tags, keys and node tokens, which many records share."""
 
 
 def bag_of(record: ExperimentRecord) -> Counter[str]:
@@ -32,35 +33,32 @@ def bag_of(record: ExperimentRecord) -> Counter[str]:
 
     Of parameters and metrics only the keys count, of the architecture only the node tokens.
     """
-    bag: Counter[str] = Counter()
     derivation = record.derivation
-    for text, weight in (
-        (record.name, NAME_WEIGHT),
-        (record.hypothesis, HYPOTHESIS_WEIGHT),
-        (record.headline, HEADLINE_WEIGHT),
-        (record.pipeline_summary, PIPELINE_WEIGHT),
-        (derivation.summary if derivation else None, DERIVATION_WEIGHT),
-        (record.notes, NOTES_WEIGHT),
-    ):
-        if text:
-            bag.update(tokenize(text[:FIELD_LIMIT]) * weight)
-    _count(bag, record.tags, TAGS_WEIGHT)
-    _count(bag, record.params, KEYS_WEIGHT)
-    _count(bag, record.metrics, KEYS_WEIGHT)
-    if record.research_line:
-        _count(bag, (record.research_line,), RESEARCH_LINE_WEIGHT)
-    if record.architecture is not None:
-        _count(bag, record.architecture.nodes.values(), ARCHITECTURE_WEIGHT)
-    return bag
+    fields: tuple[tuple[Iterable[str | None], int], ...] = (
+        ((record.name,), NAME_WEIGHT),
+        ((record.hypothesis,), HYPOTHESIS_WEIGHT),
+        ((record.headline,), HEADLINE_WEIGHT),
+        (record.tags, TAGS_WEIGHT),
+        ((record.pipeline_summary,), PIPELINE_WEIGHT),
+        ((derivation.summary if derivation else None,), DERIVATION_WEIGHT),
+        ((record.notes,), NOTES_WEIGHT),
+        ((record.research_line,), RESEARCH_LINE_WEIGHT),
+        (record.params, KEYS_WEIGHT),
+        (record.metrics, KEYS_WEIGHT),
+        (record.architecture.nodes.values() if record.architecture else (), ARCHITECTURE_WEIGHT),
+    )
+    terms: list[str] = []
+    for texts, weight in fields:
+        for text in texts:
+            if text:
+                terms += _terms_of(text) * weight
+    return Counter(terms)
 
 
-def _count(bag: Counter[str], texts: Iterable[str], weight: int) -> None:
-    """Adds texts that many records share; those of usual length are tokenised once."""
-    for text in texts:
-        terms = _terms_of_shared(text) if len(text) <= _SHORT else tuple(tokenize(text[:FIELD_LIMIT]))
-        bag.update(terms * weight)
+def _terms_of(text: str) -> tuple[str, ...]:
+    return _terms_of_short(text) if len(text) <= _SHORT else tuple(tokenize(text[:FIELD_LIMIT]))
 
 
 @lru_cache(maxsize=65_536)
-def _terms_of_shared(text: str) -> tuple[str, ...]:
+def _terms_of_short(text: str) -> tuple[str, ...]:
     return tuple(tokenize(text))
