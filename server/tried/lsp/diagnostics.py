@@ -1,0 +1,157 @@
+"""Findings as squiggles: pulled by clients that can pull and be told to pull again, pushed to all others.
+
+Invariant: a client is either pushed to or pulled from, never both.
+Invariant: what is shown belongs to the version of the text that is in the editor; a closed document shows nothing.
+Invariant: a new finding does not jump at somebody who is typing that line; one that no longer holds goes at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lsprotocol import types as t
+
+from tried.findings.finding import Finding
+from tried.lsp import settings_problems
+from tried.lsp.documentation import page_of
+from tried.lsp.positions import to_range
+from tried.lsp.result_ids import digest
+from tried.lsp.session import Document, Session
+from tried.text import Encoding, LineIndex
+
+SOURCE = "tried"
+MAX_RECORDS_IN_DATA = 50
+_SEVERITIES = {"warning": t.DiagnosticSeverity.Warning, "information": t.DiagnosticSeverity.Information}
+
+
+def subscribe(session: Session) -> None:
+    session.listeners.append(lambda document: _update(session, document))
+    session.closers.append(lambda document: _clear(session, document))
+
+
+async def pull(session: Session, params: t.DocumentDiagnosticParams) -> t.DocumentDiagnosticReport:
+    """Waits until what is in the editor has been analysed."""
+    document = session.documents.get(params.text_document.uri)
+    if document is None:
+        return t.RelatedFullDocumentDiagnosticReport(items=[])
+    await session.analysed(document, patience=None)
+    if not document.is_open:
+        return t.RelatedFullDocumentDiagnosticReport(items=[])
+    items = diagnostics_of(session, document)
+    document.pulled = _result_id(document, items)
+    if document.pulled == params.previous_result_id:
+        return t.RelatedUnchangedDocumentDiagnosticReport(result_id=document.pulled)
+    return t.RelatedFullDocumentDiagnosticReport(items=items, result_id=document.pulled)
+
+
+def diagnostics_of(session: Session, document: Document) -> list[t.Diagnostic]:
+    """What is shown in a document: its findings, and the mistakes in it if it is a file of settings."""
+    encoding = session.client.features.encoding
+    found = settings_problems.diagnostics_of(session, document.path)
+    if (known := document.current) is not None:
+        found += [to_diagnostic(finding, known.text.lines, encoding) for finding in document.shown]
+    return found
+
+
+def to_diagnostic(finding: Finding, lines: LineIndex, encoding: Encoding) -> t.Diagnostic:
+    return t.Diagnostic(
+        range=to_range(lines, finding.span, encoding),
+        message=finding.message,
+        severity=_SEVERITIES[finding.severity],
+        code=finding.code,
+        code_description=t.CodeDescription(href=page_of(finding.code)),
+        source=SOURCE,
+        data=_data(finding),
+    )
+
+
+def _data(finding: Finding) -> dict[str, Any]:
+    """What a client may want to know beyond the message; it comes back with a request for code actions."""
+    return {
+        "evidence": finding.evidence,
+        "cause": finding.cause,
+        "record": finding.record,
+        "records": list(finding.records[:MAX_RECORDS_IN_DATA]),
+        "blamed": list(finding.blamed),
+    }
+
+
+def _update(session: Session, document: Document) -> None:
+    """Decides what is shown now, and tells the client if it is to be told."""
+    document.shown = _shown(session, document)
+    if not session.client.features.pulls_diagnostics:
+        _publish(session, document)
+    elif document.pulled is not None and _is_outdated(session, document):
+        session.refresh_diagnostics_soon()
+
+
+def _is_outdated(session: Session, document: Document) -> bool:
+    """True if the client has pulled this very version and would get something else now. A version that it has not
+    pulled yet it will pull without being told."""
+    fresh = _result_id(document, diagnostics_of(session, document))
+    assert document.pulled is not None
+    return document.pulled != fresh and document.pulled.split(":")[0] == fresh.split(":")[0]
+
+
+def _publish(session: Session, document: Document) -> None:
+    version = document.text.version if document.text else None
+    session.client.publish(document.uri, version, diagnostics_of(session, document))
+
+
+def _clear(session: Session, document: Document) -> None:
+    if document.pause is not None:
+        document.pause.cancel()
+    if not session.client.features.pulls_diagnostics:
+        session.client.publish(document.uri, None, settings_problems.diagnostics_of(session, document.path))
+
+
+def _shown(session: Session, document: Document) -> tuple[Finding, ...]:
+    known = document.current
+    if known is None or known.analysis is None:
+        return ()
+    found = list(_distinct(known.analysis.findings))
+    loop = asyncio.get_running_loop()
+    pause_over = document.typed_at + session.settings_of(document).editor.typing_pause_ms / 1000
+    if loop.time() >= pause_over or not document.typed:
+        return tuple(found)
+    before = {_identity(finding) for finding in document.shown}
+    lines = known.text.lines
+    shown = [f for f in found if _identity(f) in before or not _touches(f, lines, document.typed)]
+    if len(shown) < len(found):
+        if document.pause is not None:
+            document.pause.cancel()
+        document.pause = loop.call_at(pause_over, _after_pause, session, document)
+    return tuple(shown)
+
+
+def _after_pause(session: Session, document: Document) -> None:
+    if document.is_open and document.current is not None:
+        _update(session, document)
+
+
+def _distinct(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """Those that make a squiggle, each once."""
+    seen = set()
+    for finding in findings:
+        key = (finding.span, finding.code, finding.message)
+        if finding.severity in _SEVERITIES and key not in seen:
+            seen.add(key)
+            yield finding
+
+
+def _identity(finding: Finding) -> tuple[object, ...]:
+    """The same finding after an edit elsewhere, though it has moved."""
+    return (finding.code, finding.evidence, finding.record, finding.blamed)
+
+
+def _touches(finding: Finding, lines: LineIndex, typed: range) -> bool:
+    return any(lines.line_of(finding.span.start) <= line <= lines.line_of(finding.span.end) for line in typed)
+
+
+def _result_id(document: Document, items: Sequence[t.Diagnostic]) -> str:
+    """Equal for equal answers about one version of a text. An older version's squiggles may have been moved by the
+    editor, so they are never called unchanged."""
+    version = document.text.version if document.text else 0
+    return f"{version}:{digest(items)}"

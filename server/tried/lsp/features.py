@@ -1,0 +1,96 @@
+"""The methods of the protocol that tried answers, each with its handler: a new feature is a file and a line here.
+
+Handlers take the session and the params. Those that change state are plain functions and do no work; those that answer
+are coroutines and wait for work that runs elsewhere.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as t
+
+from tried.lsp import (
+    code_actions,
+    commands,
+    configuration,
+    diagnostics,
+    hover,
+    lifecycle,
+    notices,
+    related,
+    settings_problems,
+    synchronization,
+    watching,
+)
+from tried.lsp.session import Session
+
+if TYPE_CHECKING:
+    from tried.lsp.server import TriedServer
+
+HANDLERS: dict[str, Callable[[Session, Any], Any]] = {
+    t.INITIALIZED: lifecycle.initialized,
+    t.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: lifecycle.did_change_workspace_folders,
+    t.WORKSPACE_DID_CHANGE_CONFIGURATION: configuration.did_change_configuration,
+    t.WORKSPACE_DID_CHANGE_WATCHED_FILES: watching.did_change_watched_files,
+    t.TEXT_DOCUMENT_DID_OPEN: synchronization.did_open,
+    t.TEXT_DOCUMENT_DID_CHANGE: synchronization.did_change,
+    t.TEXT_DOCUMENT_DID_CLOSE: synchronization.did_close,
+    t.TEXT_DOCUMENT_HOVER: hover.hover,
+    t.TEXT_DOCUMENT_CODE_ACTION: code_actions.code_actions,
+    related.METHOD: related.related,
+}
+
+PULL_HANDLERS: dict[str, Callable[[Session, Any], Any]] = {
+    t.TEXT_DOCUMENT_DIAGNOSTIC: diagnostics.pull,
+    t.WORKSPACE_DIAGNOSTIC: settings_problems.pull_workspace,
+}
+"""Offered only to a client that pulls; all others are pushed to."""
+
+COMMANDS: dict[str, Callable[[Session, Any], Awaitable[Any]]] = {
+    commands.MARK: commands.mark,
+    commands.SILENCE: commands.silence,
+    commands.OPEN_RECORD: commands.open_record,
+}
+
+OPTIONS: dict[str, Any] = {
+    t.TEXT_DOCUMENT_CODE_ACTION: t.CodeActionOptions(code_action_kinds=[t.CodeActionKind.QuickFix]),
+    t.TEXT_DOCUMENT_DIAGNOSTIC: t.DiagnosticOptions(
+        identifier="tried", inter_file_dependencies=False, workspace_diagnostics=True
+    ),
+}
+
+SUBSCRIBERS = (diagnostics.subscribe, settings_problems.subscribe, related.subscribe, notices.subscribe)
+
+
+def register_features(server: TriedServer, session: Session) -> None:
+    """Makes the session answer for the server."""
+    for method, handler in HANDLERS.items():
+        _register(server, session, method, handler)
+    for name, command in COMMANDS.items():
+        server.command(name)(_command(session, command))
+    server.protocol.register_custom(related.METHOD, related.RelatedParams)
+    for subscribe in SUBSCRIBERS:
+        subscribe(session)
+
+    @server.feature(t.INITIALIZE)
+    def initialize(params: t.InitializeParams) -> None:
+        lifecycle.initialize(session, params)
+        if session.client.features.pulls_diagnostics:
+            for method, handler in PULL_HANDLERS.items():
+                _register(server, session, method, handler)
+
+
+def _register(server: TriedServer, session: Session, method: str, handler: Callable[[Session, Any], Any]) -> None:
+    server.feature(method, OPTIONS.get(method))(functools.partial(handler, session))
+
+
+def _command(session: Session, command: Callable[[Session, Any], Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Commands take one table of arguments, or none."""
+
+    async def run(*arguments: Any) -> Any:
+        return await command(session, arguments[0] if arguments else {})
+
+    return run

@@ -1,0 +1,36 @@
+"""What is said once and never again: that a folder has no pool, that a file is left alone."""
+
+from __future__ import annotations
+
+from lsprotocol import types as t
+
+from tried.lsp.session import Document, Session
+
+
+def subscribe(session: Session) -> None:
+    session.listeners.append(lambda document: _no_pool(session, document))
+    session.listeners.append(lambda document: _left_alone(session, document))
+
+
+def _no_pool(session: Session, document: Document) -> None:
+    """Only where a config is open: whoever edits other YAML files has not asked."""
+    known, folder = document.current, document.folder
+    if known is None or known.analysis is None or folder is None or folder.workspace is None:
+        return
+    if not known.analysis.is_config or folder.told_of_missing_pool or folder.workspace.snapshot.sources:
+        return
+    folder.told_of_missing_pool = True
+    session.client.show(
+        f"tried found no past experiments in {folder.path}. It reads .tried/pool.jsonl, .soma/experiments.jsonl and"
+        " results.tsv; list other files in tried.toml: [pool] sources = [...].",
+        t.MessageType.Info,
+    )
+
+
+def _left_alone(session: Session, document: Document) -> None:
+    known = document.current
+    if known is None or known.analysis is None or document.told_left_alone:
+        return
+    if known.analysis.language is not None and (why := known.analysis.passed_over):
+        document.told_left_alone = True
+        session.client.log(f"{document.path or document.uri} is left alone: {why}")

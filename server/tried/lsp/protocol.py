@@ -1,0 +1,287 @@
+"""JSON-RPC as the specification says: every request is answered, and no message can stop the server.
+
+pygls finds the handler and runs it; what goes into it and what comes out of it is ours. See docs/architecture.md for
+what of pygls is replaced and why.
+
+Invariant: a request gets exactly one answer, whatever is wrong with it; a notification or a response never does.
+Invariant: an error that the client sees is a code and one line; tracebacks go to the log.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import cattrs
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from lsprotocol import converters
+from lsprotocol import types as t
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInternalError,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcParseError,
+    JsonRpcRequestCancelled,
+    JsonRpcServerNotInitialized,
+)
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from tried.lsp.transport import Frame, Oversized
+from tried.pool.record import finite
+
+if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
+
+    from tried.lsp.transport import Writer
+
+log = logging.getLogger("tried.lsp")
+
+MAX_REASONS = 3
+_ID = rb'"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\]|\\.){1,200}")'
+_ID_AT_START = re.compile(rb'\A\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,)*\s*' + _ID)
+_ID_AT_END = re.compile(_ID + rb'(?:\s*,\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*")*\s*\}\s*\Z')
+
+NOT_OURS = (
+    t.TEXT_DOCUMENT_DID_OPEN,
+    t.TEXT_DOCUMENT_DID_CHANGE,
+    t.TEXT_DOCUMENT_DID_CLOSE,
+    t.NOTEBOOK_DOCUMENT_DID_OPEN,
+    t.NOTEBOOK_DOCUMENT_DID_CHANGE,
+    t.NOTEBOOK_DOCUMENT_DID_CLOSE,
+    t.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+    t.WINDOW_WORK_DONE_PROGRESS_CANCEL,
+)
+"""Methods that pygls handles itself; documents and folders are kept in session.py instead."""
+
+
+class TriedProtocol(LanguageServerProtocol):
+    """Messages in, messages out. Used on the event loop's thread only."""
+
+    def __init__(self, server: LanguageServer, converter: cattrs.Converter) -> None:
+        super().__init__(server, converter)
+        for method in NOT_OURS:
+            self.fm.builtin_features.pop(method)
+        self.on_exit: Callable[[int], None] = lambda status: None
+        self._initialized = False
+        self._custom: dict[str, type[Any]] = {}
+
+    def register_custom(self, method: str, params: type[Any]) -> None:
+        """Declares the attrs class of the params of a method that is not in the specification."""
+        self._custom[method] = params
+        _use_camel_case(self._converter, params)
+
+    # in
+
+    def receive(self, frame: Frame) -> None:
+        """Handles one message. Never raises."""
+        if isinstance(frame, Oversized):
+            self._refuse_oversized(frame)
+            return
+        try:
+            data = json.loads(frame)
+        except (ValueError, RecursionError) as error:
+            self._fail(None, JsonRpcParseError(f"not a JSON message: {type(error).__name__}: {error}"))
+            return
+        if isinstance(data, list) and data:
+            for message in data:
+                self._receive_message(message)
+        else:
+            self._receive_message(data)
+
+    def _receive_message(self, message: Any) -> None:
+        try:
+            if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+                sender = _request_id(message) if isinstance(message, dict) else None
+                self._fail(sender, JsonRpcInvalidRequest('not a JSON-RPC 2.0 message: it must hold "jsonrpc": "2.0"'))
+            elif "method" not in message:
+                self._receive_response(message)
+            elif "id" in message:
+                self._receive_request(message)
+            else:
+                self._receive_notification(message)
+        except Exception:
+            log.exception("a message could not be handled")
+
+    def _receive_request(self, message: dict[str, Any]) -> None:
+        identifier = _request_id(message)
+        method = message["method"]
+        if identifier is None or not isinstance(method, str):
+            wrong = "its id" if identifier is None else "its method"
+            self._fail(identifier, JsonRpcInvalidRequest(f"not a request: {wrong} must be a string or a whole number"))
+            return
+        try:
+            self._check_phase(method)
+            self._get_handler(method)
+            params = self._structured_params(message)
+        except JsonRpcException as error:
+            self._fail(identifier, error)
+        except RecursionError:
+            self._fail(identifier, JsonRpcInvalidParams(f"invalid params for {method}: nested too deeply"))
+        else:
+            contextvars.copy_context().run(self._handle_request, identifier, method, params)
+            if method == t.INITIALIZE:
+                self._initialized = True
+
+    def _check_phase(self, method: str) -> None:
+        if self._shutdown:
+            raise JsonRpcInvalidRequest("the server is shut down; only exit is left")
+        if not self._initialized and method != t.INITIALIZE:
+            raise JsonRpcServerNotInitialized("the first request must be initialize")
+        if self._initialized and method == t.INITIALIZE:
+            raise JsonRpcInvalidRequest("the server is initialized already")
+
+    def _receive_notification(self, message: dict[str, Any]) -> None:
+        method = message["method"]
+        if method != t.EXIT and (self._shutdown or not self._initialized):
+            log.debug("ignored before initialize or after shutdown: %s", method)
+            return
+        if method != t.CANCEL_REQUEST and method not in self.fm.builtin_features and method not in self.fm.features:
+            return
+        try:
+            params = self._structured_params(message)
+        except JsonRpcException as error:
+            log.warning("ignored: %s", error.message)
+            return
+        contextvars.copy_context().run(self._handle_notification, method, params)
+
+    def _receive_response(self, message: dict[str, Any]) -> None:
+        identifier = message.get("id")
+        future = self._request_futures.pop(identifier, None) if isinstance(identifier, int | str) else None
+        kind = self._result_types.pop(identifier, None) if isinstance(identifier, int | str) else None
+        if future is None or future.done():
+            log.debug("a response to no request of ours: %r", identifier)
+        elif (error := message.get("error")) is not None:
+            code, text = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, error)
+            future.set_exception(JsonRpcException(str(text), code if isinstance(code, int) else None))
+        else:
+            try:
+                result = message.get("result")
+                future.set_result(self._converter.structure(message, kind).result if kind and result else result)
+            except Exception as broken:
+                future.set_exception(JsonRpcInvalidParams(f"unreadable response: {_reasons(broken)}"))
+
+    def _structured_params(self, message: dict[str, Any]) -> Any:
+        method = message["method"]
+        kind = self.get_message_type(method)
+        try:
+            if kind is not None:
+                return self._converter.structure({"params": None, **message}, kind).params
+            if method in self._custom:
+                return self._converter.structure(message.get("params") or {}, self._custom[method])
+        except Exception as error:
+            raise JsonRpcInvalidParams(f"invalid params for {method}: {_reasons(error)}") from error
+        return message.get("params")
+
+    def _refuse_oversized(self, message: Oversized) -> None:
+        limit = f"a message of {message.length:,} bytes was skipped: the limit is 32 MB"
+        log.warning("%s", limit)
+        found = _ID_AT_START.search(message.head) or _ID_AT_END.search(message.tail)
+        if found:
+            self._fail(json.loads(found[1]), JsonRpcInvalidRequest(limit))
+
+    # out
+
+    def _send_handler_result(self, future: Future[Any], *, msg_id: str | int) -> None:
+        self._request_futures.pop(msg_id, None)
+        if future.cancelled():
+            self._fail(msg_id, JsonRpcRequestCancelled("cancelled"))
+        elif (error := future.exception()) is None:
+            self._send_response(msg_id, result=future.result())
+        elif isinstance(error, JsonRpcException):
+            self._fail(msg_id, error)
+        else:
+            log.error("a request failed", exc_info=error)
+            self._fail(msg_id, JsonRpcInternalError(f"internal error, {type(error).__name__}: {error}; see the log"))
+
+    def _check_handler_result(self, future: Future[Any]) -> None:
+        if not future.cancelled() and (error := future.exception()) is not None:
+            log.error("a notification failed", exc_info=error)
+
+    def _fail(self, identifier: str | int | None, error: JsonRpcException) -> None:
+        """Answers with an error; without an id where the request's is unknown, as JSON-RPC says."""
+        shown = " ".join(error.message.split())[:500]
+        log.info("answered with an error: %s", shown)
+        body = {"jsonrpc": "2.0", "id": identifier, "error": {"code": error.code, "message": shown}}
+        self._write(json.dumps(body))
+
+    def _send_data(self, data: Any) -> None:
+        try:
+            self._write(json.dumps(data, default=self._serialize_message, allow_nan=False))
+        except ValueError:  # a number that JSON does not have
+            plain = finite(self._converter.unstructure(data))
+            self._write(json.dumps(plain, default=self._serialize_message, allow_nan=False))
+        except Exception as error:
+            log.exception("a message could not be sent")
+            if getattr(data, "id", None) is not None and hasattr(data, "result"):
+                self._fail(data.id, JsonRpcInternalError(f"internal error, {type(error).__name__}; see the log"))
+
+    def _write(self, body: str) -> None:
+        if self.writer is not None:
+            self.writer.write(f"Content-Length: {len(body)}\r\n\r\n{body}".encode("ascii"))
+
+    def use_writer(self, writer: Writer) -> None:
+        self.writer = writer
+
+    def forget(self, identifier: str) -> None:
+        """Drops a request of ours that nobody waits for any more."""
+        self._request_futures.pop(identifier, None)
+        self._result_types.pop(identifier, None)
+
+    # the end
+
+    @property
+    def is_shut_down(self) -> bool:
+        return self._shutdown
+
+    @lsp_method(t.SHUTDOWN)
+    def lsp_shutdown(self, *_: Any) -> None:  # type: ignore[override]
+        self._shutdown = True
+        for future in list(self._request_futures.values()):  # a copy: cancelling removes them
+            future.cancel()
+
+    @lsp_method(t.EXIT)
+    def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
+        self.on_exit(0 if self._shutdown else 1)
+
+
+def converter() -> cattrs.Converter:
+    return converters.get_converter()
+
+
+def _request_id(message: dict[str, Any]) -> str | int | None:
+    identifier = message.get("id")
+    return identifier if isinstance(identifier, str | int) and not isinstance(identifier, bool) else None
+
+
+def _reasons(error: BaseException) -> str:
+    """The first few mistakes that cattrs found, in one line."""
+    return "; ".join(reason for _, reason in zip(range(MAX_REASONS), _leaves(error), strict=False))
+
+
+def _leaves(error: BaseException) -> Iterator[str]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    elif isinstance(error, KeyError):
+        yield f"{error} is missing"
+    else:
+        place = next((note for note in getattr(error, "__notes__", ())), "")
+        yield f"{error} ({place})" if place else str(error)
+
+
+def _use_camel_case(converter: cattrs.Converter, kind: type[Any]) -> None:
+    """Our own attrs classes are spelled in camel case on the wire, as those of the specification."""
+    renamed = {}
+    for field in attrs.fields(kind):
+        head, *rest = field.name.split("_")
+        if rest:
+            renamed[field.name] = override(rename=head + "".join(part.title() for part in rest))
+    converter.register_structure_hook(kind, make_dict_structure_fn(kind, converter, **renamed))  # type: ignore[arg-type]
+    converter.register_unstructure_hook(kind, make_dict_unstructure_fn(kind, converter, **renamed))  # type: ignore[arg-type]

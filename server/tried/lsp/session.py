@@ -1,0 +1,334 @@
+"""All that changes while the server runs: folders, open documents, and which analysis is under way.
+
+A document is analysed after a pause in the edits, in a worker thread, on immutable inputs; what comes back is dropped
+if the text, the pool or the settings have changed meanwhile, and done anew.
+
+Invariant: this state is touched on the event loop's thread only; handlers never block it.
+Invariant: `Analysed` belongs to exactly one version of a text, one pool generation and one revision of the settings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tried.findings.finding import Finding
+from tried.lsp.documents import Text
+from tried.lsp.folders import Folder
+from tried.lsp.uris import is_untitled, path_of
+from tried.settings import Settings
+
+if TYPE_CHECKING:
+    from tried.analysis import Analysis
+    from tried.lsp.client import Client
+
+log = logging.getLogger("tried.lsp")
+
+ANALYSIS_THREADS = 2
+LOADER_THREADS = 2
+NOW_SECONDS = 60.0
+REFRESH_SECONDS = 0.05
+
+CONFIGURATION_SECONDS = 5.0
+"""Settings are waited for at most so long before the first analysis."""
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """What is known of one version of a document."""
+
+    text: Text
+    revision: int
+    analysis: Analysis | None
+
+
+@dataclass(eq=False)
+class Document:
+    """An open document. `text` is None where it is too large to be looked at; `folder` where nobody knows its place."""
+
+    uri: str
+    language_id: str
+    path: Path | None
+    text: Text | None
+    folder: Folder | None
+    analysed: Analysed | None = None
+    task: asyncio.Task[None] | None = None
+    due: float = 0.0
+    typed: range = range(0)
+    typed_at: float = 0.0
+    is_open: bool = True
+    shown: tuple[Finding, ...] = ()
+    pulled: str | None = None
+    pause: asyncio.TimerHandle | None = None
+    told_left_alone: bool = False
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    nudge: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def current(self) -> Analysed | None:
+        """The analysis of what stands in the editor now; None while there is none."""
+        known, folder = self.analysed, self.folder
+        if known is None or folder is None or known.text is not self.text or known.revision != folder.revision:
+            return None
+        return known
+
+
+Listener = Callable[[Document], None]
+
+
+class Session:
+    """Everything mutable. Features subscribe: `listeners` are called when a document was analysed, `closers` when it is
+    closed, `folder_listeners` when a folder's settings or pool were read."""
+
+    def __init__(self, client: Client, pools: Sequence[Path] = ()) -> None:
+        self.client = client
+        self.documents: dict[str, Document] = {}
+        self.folders: list[Folder] = []
+        self.loose_folders: dict[Path, Folder] = {}
+        self.listeners: list[Listener] = []
+        self.closers: list[Listener] = []
+        self.folder_listeners: list[Callable[[Folder], None]] = []
+        self.initial_settings: Mapping[str, Any] = {}
+        self.pushed_settings: Mapping[str, Any] = {}
+        self.common_settings: Mapping[str, Any] = {}
+        self.problems_changed = asyncio.Event()
+        self.configured = asyncio.Event()
+        self.analysts = ThreadPoolExecutor(ANALYSIS_THREADS, "tried-analyst")
+        self.loaders = ThreadPoolExecutor(LOADER_THREADS, "tried-loader")
+        self._pools = tuple(pools)
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._now: tuple[float, datetime] | None = None
+        self._refresh: asyncio.TimerHandle | None = None
+
+    # time and tasks
+
+    def now(self) -> datetime:
+        """The time, read once a minute, so that unchanged text gives unchanged answers."""
+        tick = time.monotonic()
+        if self._now is None or tick - self._now[0] >= NOW_SECONDS:
+            self._now = (tick, datetime.now(UTC).replace(microsecond=0))
+        return self._now[1]
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Runs in the background; a failure is logged, never raised anywhere else."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a background task failed", exc_info=error)
+
+    def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        for pool in (self.analysts, self.loaders):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    # folders
+
+    def add_folder(self, uri: str) -> Folder | None:
+        path = path_of(uri)
+        if path is None or any(folder.path == path for folder in self.folders):
+            return None
+        folder = Folder(path, uri, self._pools)
+        self.folders.append(folder)
+        return folder
+
+    def remove_folder(self, uri: str) -> None:
+        path = path_of(uri)
+        self.folders = [folder for folder in self.folders if folder.path != path]
+
+    def place_documents(self) -> None:
+        """Finds each document's folder anew; those that moved are analysed again."""
+        for document in self.documents.values():
+            folder = self.folder_of(document.path)
+            if folder is not document.folder:
+                document.folder = folder
+                self.analyse(document)
+        self._drop_loose_folders()
+
+    def folder_of(self, path: Path | None) -> Folder | None:
+        """The innermost workspace folder that holds the path, else the file's own directory; for an unsaved document
+        the first workspace folder."""
+        if path is None:
+            return self.folders[0] if self.folders else None
+        around = [folder for folder in self.folders if folder.path and path.is_relative_to(folder.path)]
+        if around:
+            return max(around, key=lambda folder: len(folder.path.parts) if folder.path else 0)
+        home = path.parent
+        if home not in self.loose_folders:
+            self.loose_folders[home] = Folder(home, None, self._pools)
+            self.loose_folders[home].editor_settings = self.common_settings
+        return self.loose_folders[home]
+
+    def _drop_loose_folders(self) -> None:
+        used = {document.folder for document in self.documents.values()}
+        self.loose_folders = {path: folder for path, folder in self.loose_folders.items() if folder in used}
+
+    @property
+    def active_folders(self) -> list[Folder]:
+        """The folders with an open document, in the order of first use."""
+        return list(dict.fromkeys(document.folder for document in self.documents.values() if document.folder))
+
+    @property
+    def known_folders(self) -> list[Folder]:
+        return [*self.folders, *self.loose_folders.values()]
+
+    async def refresh(self, folder: Folder, *, reconfigure: bool = False) -> None:
+        """Reads what changed in a folder's pool or settings, and analyses its documents anew if need be."""
+        self._refreshed(folder, await folder.refresh(self.client, self.loaders, reconfigure=reconfigure))
+
+    async def poll(self, folder: Folder) -> None:
+        """The same, if a file on the disk looks as if it had changed."""
+        self._refreshed(folder, await folder.poll(self.client, self.loaders))
+
+    def _refreshed(self, folder: Folder, changed: bool) -> None:
+        if not changed:
+            return
+        for listener in self.folder_listeners:
+            listener(folder)
+        for document in self.documents.values():
+            if document.folder is folder:
+                self.analyse(document)
+
+    # documents
+
+    def open(self, uri: str, language_id: str, version: int, content: str) -> Document:
+        if uri in self.documents:
+            self.close_document(uri)
+        path = path_of(uri)
+        known_place = path is not None or is_untitled(uri)
+        document = Document(
+            uri=uri,
+            language_id=language_id,
+            path=path,
+            text=Text(content, version),
+            folder=self.folder_of(path) if known_place else None,
+        )
+        self.documents[uri] = document
+        self.analyse(document)
+        return document
+
+    def edit(self, document: Document, text: Text | None, typed: range) -> None:
+        """Puts a new version in place; it is analysed when the typing pauses."""
+        document.text = text
+        loop = asyncio.get_running_loop()
+        document.typed, document.typed_at = typed, loop.time()
+        self.analyse(document, delay=self.settings_of(document).editor.debounce_ms / 1000)
+
+    def close_document(self, uri: str) -> None:
+        document = self.documents.pop(uri, None)
+        if document is None:
+            return
+        document.is_open = False
+        if document.task:
+            document.task.cancel()
+        document.changed.set()
+        for closer in self.closers:
+            closer(document)
+        self._drop_loose_folders()
+
+    def analyse(self, document: Document, delay: float = 0.0) -> None:
+        """Sees to it that the document is analysed, after so many seconds without another edit."""
+        if document.text is None or document.folder is None:
+            return
+        due = asyncio.get_running_loop().time() + delay
+        if due < document.due:
+            document.nudge.set()
+        document.due = due
+        if document.task is None or document.task.done():
+            document.task = self.spawn(self._analyse(document))
+
+    async def analysed(self, document: Document, patience: float | None, *, hurry: bool = False) -> Analysed | None:
+        """The analysis of the current text, as soon as there is one; None if the document is closed, is not looked at,
+        or the patience (seconds; None: endless) is over. `hurry` does not wait for a pause in the typing."""
+        try:
+            async with asyncio.timeout(patience):
+                while document.is_open and document.text is not None and document.folder is not None:
+                    if (known := document.current) is not None:
+                        return known
+                    if hurry or document.task is None or document.task.done():
+                        self.analyse(document)
+                    document.changed.clear()
+                    await document.changed.wait()
+        except TimeoutError:
+            return None
+        return None
+
+    async def _analyse(self, document: Document) -> None:
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.configured.wait(), CONFIGURATION_SECONDS)
+        while document.is_open and document.text is not None and (folder := document.folder) is not None:
+            await self._loaded(folder)
+            while (wait := document.due - loop.time()) > 0:
+                document.nudge.clear()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(document.nudge.wait(), wait)
+            text, revision = document.text, folder.revision
+            if text is None:
+                return
+            analysis = None
+            if folder.workspace is not None:
+                job = loop.run_in_executor(
+                    self.analysts,
+                    folder.workspace.analyse,
+                    text.content,
+                    document.path,
+                    document.language_id,
+                    self.now(),
+                )
+                try:
+                    analysis = await job
+                except Exception:
+                    log.exception("%s could not be analysed", document.uri)
+            if document.text is text and document.folder is folder and folder.revision == revision:
+                document.analysed = Analysed(text, revision, analysis)
+                self.notify(document)
+                return
+
+    async def _loaded(self, folder: Folder) -> None:
+        """Loads the folder in a task of its own, which closing the document does not cancel."""
+        if not folder.loading:
+            folder.loading = True
+            self.spawn(self._load(folder))
+        await folder.loaded.wait()
+
+    async def _load(self, folder: Folder) -> None:
+        await folder.load(self.client, self.loaders)
+        for listener in self.folder_listeners:
+            listener(folder)
+
+    def notify(self, document: Document) -> None:
+        """Tells the features, and whoever waits, that something about the document may be different."""
+        for listener in self.listeners:
+            try:
+                listener(document)
+            except Exception:
+                log.exception("a feature failed for %s", document.uri)
+        document.changed.set()
+
+    def refresh_diagnostics_soon(self) -> None:
+        """Tells the client once to pull again, however many documents have changed."""
+        if self._refresh is None:
+            self._refresh = asyncio.get_running_loop().call_later(REFRESH_SECONDS, self._refresh_diagnostics)
+
+    def _refresh_diagnostics(self) -> None:
+        self._refresh = None
+        self.spawn(self.client.refresh_diagnostics())
+
+    def settings_of(self, document: Document) -> Settings:
+        """The settings in force for a document; the defaults until its folder is loaded."""
+        workspace = document.folder.workspace if document.folder else None
+        return workspace.settings if workspace else Settings()
