@@ -169,6 +169,20 @@ class FindingsSettings(_Group):
     )
 
 
+class HoverSettings(_Group):
+    """What is shown when the pointer rests on a place."""
+
+    enable: bool = Field(default=True, description="Tell of findings, keys and components when the pointer rests there.")
+
+
+class CodeActionSettings(_Group):
+    """What is offered at a finding."""
+
+    enable: bool = Field(
+        default=True, description="Offer to silence a finding, to retry on purpose, and to mark or open its record."
+    )
+
+
 class EditorSettings(_Group):
     """How the language server behaves while you type."""
 
@@ -227,6 +241,8 @@ class Settings(_Group):
     metrics: MetricsSettings = Field(default_factory=MetricsSettings)
     ranking: RankingSettings = Field(default_factory=RankingSettings)
     findings: FindingsSettings = Field(default_factory=FindingsSettings)
+    hover: HoverSettings = Field(default_factory=HoverSettings)
+    code_actions: CodeActionSettings = Field(default_factory=CodeActionSettings)
     editor: EditorSettings = Field(default_factory=EditorSettings)
     silence: tuple[Silence, ...] = Field(
         default=(),
