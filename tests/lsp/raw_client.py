@@ -165,9 +165,7 @@ class RawClient:
         place = {"line": line, "character": character}
         return self.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": place})
 
-    def pushed(
-        self, uri: str, until: Callable[[list[Message]], bool] = bool, seconds: float = 20.0
-    ) -> list[Message]:
+    def pushed(self, uri: str, until: Callable[[list[Message]], bool] = bool, seconds: float = 20.0) -> list[Message]:
         """The diagnostics of a document once they are as expected; by default, once there are any."""
         self.wait(
             lambda: uri in self.diagnostics and until(self.diagnostics[uri]),
@@ -218,10 +216,8 @@ class RawClient:
             thread.join(5.0)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream is not None
-            try:
+            with contextlib.suppress(OSError):
                 stream.close()
-            except OSError:
-                pass
         return status
 
     def kill(self) -> None:

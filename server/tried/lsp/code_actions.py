@@ -1,9 +1,145 @@
+"""Quick fixes for a finding: silence it with a reason, retry on purpose, write down how the record ended, open it."""
+
 from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from lsprotocol import types as t
 
-from tried.lsp.session import Session
+from tried.draft.directives import directive_text
+from tried.findings.finding import Finding
+from tried.lsp import commands
+from tried.lsp.directive_edits import Insertion, place_for_directive
+from tried.lsp.positions import to_position, to_range, to_span
+from tried.lsp.session import Analysed, Document, Session
+from tried.pool.record import ExperimentRecord, Verdict
+
+PATIENCE = 2.0
+"""Seconds that the client's menu may wait for an analysis."""
+
+REASON = "…"
+"""Stands where the person writes why."""
+
+VERDICTS: dict[Verdict, str] = {
+    "dead_end": "is a dead end",
+    "works": "works",
+    "inconclusive": "is inconclusive",
+}
 
 
-async def code_actions(session: Session, params: t.CodeActionParams) -> list[t.CodeAction] | None:
-    return None
+async def code_actions(session: Session, params: t.CodeActionParams) -> Sequence[t.CodeAction | t.Command] | None:
+    document = session.documents.get(params.text_document.uri)
+    if document is None or not _wanted(params.context.only) or not session.settings_of(document).code_actions.enable:
+        return None
+    known = await session.analysed(document, PATIENCE, hurry=True)
+    if known is None or known.analysis is None:
+        return None
+    wanted = to_span(known.text.lines, params.range, session.client.features.encoding)
+    found = [f for f in document.shown if f.span.start <= wanted.end and wanted.start <= f.span.end]
+    if not found:
+        return None
+    loop = asyncio.get_running_loop()
+    actions: list[t.CodeAction] = []
+    for finding in found:
+        place = await loop.run_in_executor(session.analysts, _place, known, document, finding)
+        actions += _actions(session, document, known, finding, place, params.context.diagnostics)
+    if session.client.features.code_action_literals:
+        return actions
+    return [action.command for action in actions if action.command is not None]
+
+
+def _wanted(only: Sequence[t.CodeActionKind | str] | None) -> bool:
+    kinds = [str(kind.value if isinstance(kind, t.CodeActionKind) else kind) for kind in only or ()]
+    return not kinds or any(kind in ("", t.CodeActionKind.QuickFix.value) for kind in kinds)
+
+
+def _place(known: Analysed, document: Document, finding: Finding) -> Insertion | None:
+    language = known.analysis.language if known.analysis else None
+    if language is None:
+        return None
+    return place_for_directive(known.text.lines, language, document.language_id, document.path, finding)
+
+
+def _actions(
+    session: Session,
+    document: Document,
+    known: Analysed,
+    finding: Finding,
+    place: Insertion | None,
+    diagnostics: Sequence[t.Diagnostic],
+) -> Iterator[t.CodeAction]:
+    """In the order in which they are likely to be wanted."""
+    reported = _reported(session, known, finding, diagnostics)
+
+    def action(title: str, edit: t.WorkspaceEdit | None = None, command: t.Command | None = None) -> t.CodeAction:
+        return t.CodeAction(
+            title=title, kind=t.CodeActionKind.QuickFix, diagnostics=reported, edit=edit, command=command
+        )
+
+    record = _record(document, finding)
+    if place is not None:
+        for title, directive in _directives(finding):
+            yield action(title, edit=_edit(session, document, known, place, directive))
+    else:
+        yield action(f"Silence {finding.code} here, in tried.toml", command=_silence_command(document, finding))
+    if record is not None:
+        for verdict, words in VERDICTS.items():
+            if record.verdict != verdict:
+                title = f"Write down: {_short(finding.record)} {words}"
+                arguments = {"uri": document.uri, "record": finding.record, "verdict": verdict, "reason": ""}
+                yield action(title, command=_command(title, commands.MARK, arguments))
+        title = f"Open {_short(finding.record)}"
+        arguments = {"uri": document.uri, "record": finding.record}
+        yield action(title, command=_command(title, commands.OPEN_RECORD, arguments))
+
+
+def _directives(finding: Finding) -> Iterator[tuple[str, str]]:
+    code = finding.code
+    yield f"Silence {code} here, with a reason", directive_text("ignore", code, reason=REASON)
+    yield "Silence everything here, with a reason", directive_text("ignore", reason=REASON)
+    retry = directive_text("retry", record=finding.record, reason=REASON)
+    yield f"Retry {_short(finding.record)} on purpose, because …", retry
+
+
+def _edit(session: Session, document: Document, known: Analysed, place: Insertion, directive: str) -> t.WorkspaceEdit:
+    position = to_position(known.text.lines, place.offset, session.client.features.encoding)
+    edit = t.TextEdit(range=t.Range(position, position), new_text=place.text(directive))
+    if not session.client.features.versioned_edits:
+        return t.WorkspaceEdit(changes={document.uri: [edit]})
+    versioned = t.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=known.text.version)
+    return t.WorkspaceEdit(document_changes=[t.TextDocumentEdit(text_document=versioned, edits=[edit])])
+
+
+def _silence_command(document: Document, finding: Finding) -> t.Command:
+    arguments = {
+        "uri": document.uri,
+        "code": finding.code,
+        "key": finding.blamed[0] if finding.blamed else None,
+        "reason": "",
+    }
+    return _command("Silence in tried.toml", commands.SILENCE, arguments)
+
+
+def _command(title: str, name: str, arguments: dict[str, Any]) -> t.Command:
+    return t.Command(title=title, command=name, arguments=[arguments])
+
+
+def _reported(
+    session: Session, known: Analysed, finding: Finding, diagnostics: Sequence[t.Diagnostic]
+) -> list[t.Diagnostic]:
+    """The client's own diagnostics that are this finding."""
+    place = to_range(known.text.lines, finding.span, session.client.features.encoding)
+    return [d for d in diagnostics if d.source == "tried" and d.code == finding.code and d.range == place]
+
+
+def _record(document: Document, finding: Finding) -> ExperimentRecord | None:
+    workspace = document.folder.workspace if document.folder else None
+    return workspace.snapshot.get(finding.record) if workspace else None
+
+
+def _short(record: str) -> str:
+    """An id in a menu."""
+    plain = " ".join(record.split())
+    return plain if len(plain) <= 48 else f"{plain[:47]}…"

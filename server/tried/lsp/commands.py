@@ -1,21 +1,133 @@
+"""What code actions and editors can have done: mark a record, silence in tried.toml, open a record.
+
+Every command takes one table of arguments and answers with one; a mistake is an error with a message for the user.
+"""
+
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
 
-from tried.lsp.session import Session
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+
+from tried.lsp.record_places import place_of_record
+from tried.lsp.session import Document, Session
+from tried.lsp.silence_table import add_silence
+from tried.lsp.uris import uri_of
+from tried.pool.journal import conclude
+from tried.pool.record import ExperimentRecord, Verdict
+from tried.storage.files import StorageError
+from tried.workspace import Workspace
 
 MARK = "tried.markRecord"
 SILENCE = "tried.silence"
 OPEN_RECORD = "tried.openRecord"
 
-
-async def mark(session: Session, arguments: Any) -> Any:
-    return None
+REQUEST_FAILED = -32803
 
 
-async def silence(session: Session, arguments: Any) -> Any:
-    return None
+async def mark(session: Session, arguments: object) -> dict[str, Any]:
+    """`{uri, record, verdict?, reason?}`: writes an amendment to `.tried/pool.jsonl` of the document's folder.
+
+    `verdict` is dead_end, works or inconclusive; at least one of verdict and reason is needed.
+    """
+    table = _table(arguments)
+    document, workspace = _workspace(session, table)
+    record = _known_record(workspace, table)
+    verdict = table.get("verdict")
+    if verdict is not None and verdict not in get_args(Verdict):
+        raise JsonRpcInvalidParams(f"verdict must be one of {', '.join(get_args(Verdict))}, not {verdict!r}")
+    reason = _text(table, "reason")
+    if not reason and verdict is None:
+        raise JsonRpcInvalidParams("nothing to write down: give a verdict, a reason, or both")
+    folder = _own_folder(workspace)
+    loop = asyncio.get_running_loop()
+    try:
+        amendment = await loop.run_in_executor(
+            session.loaders, conclude, folder, record.id, reason, verdict, session.precise_now()
+        )
+    except (StorageError, ValueError) as error:
+        raise JsonRpcException(str(error), REQUEST_FAILED) from error
+    if document.folder is not None:
+        session.spawn(session.refresh(document.folder))
+    return {"record": record.id, "amendment": amendment.id}
 
 
-async def open_record(session: Session, arguments: Any) -> Any:
-    return None
+async def silence(session: Session, arguments: object) -> dict[str, Any]:
+    """`{uri, code?, key?, id?, reason?}`: adds a `[[silence]]` table for this file to the folder's tried.toml."""
+    table = _table(arguments)
+    document, workspace = _workspace(session, table)
+    folder = _own_folder(workspace)
+    if document.path is None:
+        raise JsonRpcInvalidParams("the file was never saved, so tried.toml cannot name it; save it first")
+    path = document.path.relative_to(folder) if document.path.is_relative_to(folder) else document.path
+    entry = {"path": path.as_posix(), **{name: _text(table, name) for name in ("key", "code", "id", "reason")}}
+    loop = asyncio.get_running_loop()
+    target = folder / "tried.toml"
+    try:
+        await loop.run_in_executor(session.loaders, add_silence, target, entry)
+    except (StorageError, ValueError) as error:
+        raise JsonRpcException(str(error), REQUEST_FAILED) from error
+    if document.folder is not None:
+        session.spawn(session.refresh(document.folder, reconfigure=True))
+    return {"file": str(target)}
+
+
+async def open_record(session: Session, arguments: object) -> dict[str, Any]:
+    """`{uri, record}`: opens the run's page, else the record's line in its journal. Answers with what it is."""
+    table = _table(arguments)
+    _, workspace = _workspace(session, table)
+    record = _known_record(workspace, table)
+    if record.url and record.url.lower().startswith(("https://", "http://")):
+        shown = await session.client.show_document(record.url, external=True)
+        return {"url": record.url, "shown": shown}
+    files = [Path(source.path) for source in workspace.snapshot.sources]
+    loop = asyncio.get_running_loop()
+    place = await loop.run_in_executor(session.loaders, place_of_record, files, record)
+    if place is None:
+        raise JsonRpcException(f"{record.id} has no page, and no file of the pool holds it by its id", REQUEST_FAILED)
+    path, line = place
+    shown = await session.client.show_document(uri_of(path), line)
+    if not shown:
+        session.client.show(f"{record.id} is in {path}, line {line + 1}.", t.MessageType.Info)
+    return {"file": str(path), "line": line + 1, "shown": shown}
+
+
+def _table(arguments: object) -> Mapping[str, Any]:
+    if not isinstance(arguments, Mapping):
+        raise JsonRpcInvalidParams("the command takes one table of arguments")
+    return arguments
+
+
+def _workspace(session: Session, table: Mapping[str, Any]) -> tuple[Document, Workspace]:
+    document = session.documents.get(_text(table, "uri"))
+    workspace = document.folder.workspace if document and document.folder else None
+    if document is None or workspace is None:
+        raise JsonRpcInvalidParams("uri must name an open document")
+    return document, workspace
+
+
+def _known_record(workspace: Workspace, table: Mapping[str, Any]) -> ExperimentRecord:
+    identifier = _text(table, "record")
+    record: ExperimentRecord | None = workspace.snapshot.get(identifier)
+    if record is None:
+        raise JsonRpcInvalidParams(f"no record of the pool has the id {identifier!r}")
+    return record
+
+
+def _own_folder(workspace: Workspace) -> Path:
+    if workspace.folder is None:
+        raise JsonRpcInvalidParams("the file lies in no folder; save it, or open its folder")
+    return workspace.folder
+
+
+def _text(table: Mapping[str, Any], name: str) -> str:
+    value = table.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise JsonRpcInvalidParams(f"{name} must be text, not {type(value).__name__}")
+    return value

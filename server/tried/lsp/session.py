@@ -117,6 +117,10 @@ class Session:
             self._now = (tick, datetime.now(UTC).replace(microsecond=0))
         return self._now[1]
 
+    def precise_now(self) -> datetime:
+        """The time of something that happens now and is written down."""
+        return datetime.now(UTC)
+
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Runs in the background; a failure is logged, never raised anywhere else."""
         task = asyncio.get_running_loop().create_task(work)

@@ -1,0 +1,51 @@
+"""Adds a `[[silence]]` table to a tried.toml, for files that can hold no comment."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from tried.storage.files import StorageError, locked, reason_of, replace_file
+
+
+def add_silence(path: Path, entry: Mapping[str, str]) -> None:
+    """Appends the table; what stood in the file stays as it was. Empty fields are left out.
+
+    Raises StorageError if the file cannot be read or written, and ValueError if it holds something that no table can
+    follow (a mistake, or `silence = […]` in one line); nothing is written then.
+    """
+    table = _table(entry)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path):
+        before = _read(path)
+        joint = "" if not before else "\n" if before.endswith("\n") else "\n\n"
+        after = before + joint + table
+        try:
+            tomllib.loads(after)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{path} was left as it is ({error}); mend it, or add by hand: {table}") from error
+        replace_file(path, after.encode("utf-8"))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8; nothing was written") from error
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {reason_of(error)}") from error
+
+
+def _table(entry: Mapping[str, str]) -> str:
+    lines = [f"{name} = {_string(value)}" for name, value in entry.items() if value]
+    return "\n".join(["[[silence]]", *lines]) + "\n"
+
+
+def _string(value: str) -> str:
+    """A TOML basic string: JSON's, but for DEL, which TOML does not allow as it is."""
+    plain = value.encode("utf-8", "replace").decode("utf-8")
+    return json.dumps(plain, ensure_ascii=False).replace("\x7f", "\\u007f")

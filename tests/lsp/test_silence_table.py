@@ -1,0 +1,57 @@
+"""Silencing in tried.toml adds a table and changes nothing else."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tried.lsp.silence_table import add_silence
+from tried.storage.files import StorageError
+
+ENTRY = {"path": "a.json", "key": "optimizer.lr", "code": "dead-end", "id": "", "reason": ""}
+
+
+def test_a_file_is_made(tmp_path: Path) -> None:
+    target = tmp_path / "tried.toml"
+    add_silence(target, ENTRY)
+    assert target.read_text() == '[[silence]]\npath = "a.json"\nkey = "optimizer.lr"\ncode = "dead-end"\n'
+
+
+@pytest.mark.parametrize(
+    "before", ["# note\nresearch_line = 'x'\n", "[pool]\nsources = []", '[[silence]]\nkey = "a"\n']
+)
+def test_what_stood_there_stays(tmp_path: Path, before: str) -> None:
+    target = tmp_path / "tried.toml"
+    target.write_text(before)
+    add_silence(target, ENTRY)
+    text = target.read_text()
+    assert text.startswith(before)
+    assert tomllib.loads(text)["silence"][-1] == {"path": "a.json", "key": "optimizer.lr", "code": "dead-end"}
+
+
+def test_awkward_text_survives(tmp_path: Path) -> None:
+    target = tmp_path / "tried.toml"
+    reason = 'say "why"\n[[x]] \\ \x7f \x01 実験 😀'
+    add_silence(target, {"path": "a.json", "reason": reason})
+    assert tomllib.loads(target.read_text("utf-8"))["silence"] == [{"path": "a.json", "reason": reason}]
+
+
+@pytest.mark.parametrize("before", ["silence = []\n", "[pool\n", "a = 1\na = 2\n"])
+def test_a_file_that_cannot_be_extended_is_left_alone(tmp_path: Path, before: str) -> None:
+    target = tmp_path / "tried.toml"
+    target.write_text(before)
+    with pytest.raises(ValueError, match="was left as it is"):
+        add_silence(target, ENTRY)
+    assert target.read_text() == before
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    target = tmp_path / "tried.toml"
+    target.mkdir()
+    with pytest.raises(StorageError, match="cannot be read"):
+        add_silence(target, ENTRY)
+    (tmp_path / "latin.toml").write_bytes(b"# caf\xe9\n")
+    with pytest.raises(ValueError, match="not UTF-8"):
+        add_silence(tmp_path / "latin.toml", ENTRY)
