@@ -15,9 +15,9 @@ from tried.draft.parameters import ParameterKind
 from tried.findings.claim import LOUDNESS, Claim, severity_of
 from tried.findings.finding import Finding, Severity
 from tried.findings.knob import knob_claims
-from tried.findings.move import move_claims
+from tried.findings.move import move_claims, runs_with
 from tried.findings.near import near_claims
-from tried.findings.repeat import repeat_claims
+from tried.findings.repeat import repeat_claims, repeats
 from tried.findings.scope import Scope
 from tried.findings.settings import CODE_OF, FindingSettings
 from tried.findings.silence import unsilenced
@@ -44,9 +44,11 @@ def find(
     """
     findings: list[Finding] = []
     told: set[str] = set()
-    for scope in scopes(draft, history, settings, saved_at):
+    every = list(scopes(draft, history, settings, saved_at))
+    for scope in every:
+        elsewhere = [other for other in every if other is not scope]
         for rule in RULES:
-            fresh = [left for claim in rule(scope) if (left := _untold(claim, told)) is not None]
+            fresh = [_weighed(left, elsewhere) for claim in rule(scope) if (left := _untold(claim, told)) is not None]
             for claim in fresh:
                 severity = severity_of(claim, settings) if claim.runs[0].ending == "dead_end" else "hover"
                 if severity != "off":
@@ -98,6 +100,20 @@ def _started_by(draft: ExperimentDraft, line: LineHistory, saved_at: datetime) -
 def _untold(claim: Claim, told: set[str]) -> Claim | None:
     runs = tuple(run for run in claim.runs if run.id not in told)
     return replace(claim, runs=runs) if runs else None
+
+
+def _weighed(claim: Claim, elsewhere: list[Scope]) -> Claim:
+    """The claim with what other research lines hold against it: the same experiment, or the same values, worked."""
+    if claim.runs[0].ending != "dead_end":
+        return claim
+    against: list[Run] = []
+    for scope in elsewhere:
+        if claim.evidence == "repeat":
+            exact, but_budget = repeats(scope)
+            against += [run for run in exact or but_budget if run.ending != "dead_end"]
+        elif claim.evidence == "move":
+            against += runs_with(scope, claim.blamed)
+    return replace(claim, contradicted_by=(*claim.contradicted_by, *against)) if against else claim
 
 
 def _finding(claim: Claim, scope: Scope, severity: Severity, draft: ExperimentDraft) -> Finding:

@@ -83,3 +83,16 @@ def parent_failed(scope: Scope, run: Run) -> bool:
     """A value that a run changed away from was in force in its parent: fine unless that is known to have failed."""
     parent = scope.line.runs.get(run.record.parent or (run.record.derivation and run.record.derivation.from_) or "")
     return parent is not None and parent.ending == "dead_end"
+
+
+def runs_with(scope: Scope, parameters: tuple[Parameter, ...]) -> list[Run]:
+    """The runs of a scope that worked with the draft's values of all these parameters."""
+    keys = [key for key, mine in scope.draft.values.items() if any(mine.entry is p.entry for p in parameters)]
+    if len(keys) < len(parameters):
+        return []
+    first, *rest = [(key, scope.draft.values[key].value) for key in keys]
+    return [
+        run
+        for run in scope.line.by_item[first].values()
+        if run.ending == "worked" and scope.admits(run) and all(item in run.items() for item in rest)
+    ]

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tried.draft.alignment import AlignedDraft, align
+from tried.draft.parameters import parameters_of
+from tried.draft.syntax import parse
+from tried.pool.history import LineHistory, run_of
+from tried.pool.record import ExperimentRecord
+
+
+def aligned(text: str, keys: Iterable[str]) -> AlignedDraft:
+    record = ExperimentRecord(id="r", params={key: index + 1 for index, key in enumerate(keys)})
+    line = LineHistory("line").updated((), [run_of(record, 0)])
+    return align(parameters_of(parse(text, "yaml").entries), line.keys, line.keys_by_suffix)
+
+
+def matched(found: AlignedDraft) -> dict[str, str]:
+    return {key: parameter.shown for key, parameter in found.values.items()}
+
+
+def test_a_container_in_the_config_is_taken_off() -> None:
+    found = aligned("slot: D7\nenv:\n  MATRIX_LR: 0.1\n  DEPTH: 4\n  EMA: 1\n", ["matrix_lr", "depth"])
+    assert matched(found) == {"matrixlr": "env.MATRIX_LR", "depth": "env.DEPTH"}
+    assert [parameter.shown for parameter in found.new] == ["env.EMA"]
+
+
+def test_a_prefix_of_the_tracker_is_taken_off() -> None:
+    assert matched(aligned("lr: 1\ndepth: 2\n", ["config/lr", "config/depth"])) == {
+        "config.lr": "lr",
+        "config.depth": "depth",
+    }
+
+
+def test_both_sides_may_wrap() -> None:
+    assert matched(aligned("trainer:\n  lr: 1\n", ["config.lr"])) == {"config.lr": "trainer.lr"}
+
+
+def test_the_whole_key_wins() -> None:
+    found = aligned("lr: 1\nhead:\n  lr: 2\n", ["lr", "head.lr"])
+    assert matched(found) == {"lr": "lr", "head.lr": "head.lr"}
+
+
+def test_an_ambiguous_end_matches_nothing() -> None:
+    assert matched(aligned("lr: 1\n", ["head.lr", "body.lr"])) == {}
+    assert matched(aligned("head:\n  lr: 1\nbody:\n  lr: 2\n", ["lr"])) == {}
+
+
+def test_a_bare_name_says_too_little_to_be_matched_by_its_end() -> None:
+    assert matched(aligned("model:\n  name: a\n", ["optimizer.name"])) == {}
+
+
+def test_nested_parts_of_a_matched_container_are_new_knobs() -> None:
+    found = aligned("params:\n  lr: 1\n  ema:\n    decay: 0.9\nlaunch:\n  slot: 7\n", ["lr"])
+    assert [parameter.shown for parameter in found.new] == ["params.ema.decay"]

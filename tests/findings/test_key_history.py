@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from findings_pool import BASE, crashed, dead, worked, yaml_of
+
+from tried.draft.draft import drafts_of
+from tried.draft.syntax import parse
+from tried.findings import FindingSettings
+from tried.findings.key_history import KeyHistory, key_history
+from tried.pool.history import ParameterHistory
+from tried.pool.record import ExperimentRecord
+
+
+def history_of(key: str, config: dict[str, object], records: list[ExperimentRecord]) -> KeyHistory | None:
+    text = yaml_of(config)
+    (draft,) = drafts_of(parse(text, "yaml"), text)
+    parameter = next(p for p in draft.parameters if p.shown == key)
+    return key_history(draft, parameter, ParameterHistory.empty().updated((), records), FindingSettings())
+
+
+POOL = [
+    worked("a:1", {**BASE, "lr": 0.01}, metrics={"val_loss": 0.50}),
+    worked("a:2", {**BASE, "lr": 0.01, "seed": 2}, metrics={"val_loss": 0.40}),
+    worked("a:3", {**BASE, "lr": 0.02}, metrics={"val_loss": 0.30}),
+    dead("a:4", {**BASE, "lr": 0.5}, "diverges", changes={"lr": (0.01, 0.5)}, metrics={"val_loss": float("nan")}),
+]
+
+
+def test_values_with_runs_outcomes_and_the_best_objective() -> None:
+    found = history_of("lr", {**BASE, "lr": 0.02}, POOL)
+    assert found is not None
+    assert (found.key, found.draft, found.research_line, found.runs, found.tried) == ("lr", "0.02", "vision", 4, True)
+    rows = [(v.text, v.is_draft, v.runs, v.worked, v.dead_ends, v.best and v.best.value) for v in found.values]
+    assert rows == [("0.02", True, 1, 1, 0, 0.30), ("0.01", False, 2, 2, 0, 0.40), ("0.5", False, 1, 0, 1, None)]
+    assert found.values[1].records == ("a:2", "a:1")
+
+
+def test_a_value_that_was_never_tried_is_said() -> None:
+    found = history_of("lr", {**BASE, "lr": 0.03}, POOL)
+    assert found is not None
+    assert not found.tried
+    assert not any(value.is_draft for value in found.values)
+
+
+def test_what_came_of_turning_the_knob_from_here() -> None:
+    found = history_of("lr", {**BASE, "lr": 0.01}, POOL)
+    assert found is not None
+    assert [(t.text, t.happened, t.record) for t in found.turned] == [("0.5", "diverged", "a:4")]
+
+
+def test_a_key_that_no_run_logged_has_no_history() -> None:
+    assert history_of("mixup", {**BASE, "mixup": 1}, POOL) is None
+
+
+def test_a_higher_metric_is_better_where_its_name_says_so() -> None:
+    runs = [worked(f"a:{i}", BASE, metrics={"accuracy": v}) for i, v in enumerate((0.7, 0.9, 0.8))]
+    found = history_of("lr", dict(BASE), [*runs, crashed("a:9", BASE)])
+    assert found is not None
+    best = found.values[0].best
+    assert best is not None
+    assert (best.metric, best.value, best.record) == ("accuracy", 0.9, "a:1")

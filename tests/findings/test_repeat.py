@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from findings_pool import BASE, crashed, dead, findings_in, record, squiggles, told, worked, yaml_of
+
+
+def test_a_repeated_dead_end_is_warned_of_where_the_experiment_is_named() -> None:
+    text = "name: deeper\n" + yaml_of(BASE)
+    finding = findings_in(text, [dead("a:1", BASE, "no better than the baseline")])[0]
+    assert (finding.code, finding.evidence, finding.severity) == ("repeat", "repeat", "warning")
+    assert finding.span.of(text) == "deeper"
+    assert finding.message == "ran before: dead end, “no better than the baseline” (a:1)"
+    assert finding.records == ("a:1",)
+
+
+def test_without_a_name_it_stands_on_the_first_compared_key() -> None:
+    text = yaml_of(BASE)
+    (finding,) = findings_in(text, [dead("a:1", BASE)])
+    assert finding.span.of(text) == "0.01"
+    assert finding.blamed == ("lr",)
+
+
+def test_it_stands_on_the_records_own_change_if_that_is_in_the_draft() -> None:
+    text = "name: deeper\n" + yaml_of(BASE)
+    (finding,) = findings_in(text, [dead("a:1", BASE, changes={"depth": (2, 4)})])
+    assert (finding.evidence, finding.blamed, finding.span.of(text)) == ("repeat", ("depth",), "4")
+
+
+def test_two_compared_keys_repeat_nothing() -> None:
+    params = {"lr": 0.01, "depth": 4}
+    assert findings_in(params, [dead("a:1", params)]) == []
+
+
+def test_a_draft_without_parameters_repeats_nothing() -> None:
+    assert findings_in("# only a comment\n", [dead("a:1", BASE), dead("a:2", {})]) == []
+
+
+def test_many_equal_failures_are_one_finding_with_a_count() -> None:
+    (finding,) = findings_in(BASE, [dead(f"a:{i}", {**BASE, "seed": i}, f"failed {i}") for i in range(21)])
+    assert finding.message == "ran before: dead end, “failed 20” (a:20, 21 runs)"
+    assert len(finding.records) == 21
+
+
+def test_a_repeat_that_once_worked_is_for_the_hover() -> None:
+    findings = findings_in(BASE, [dead("a:1", BASE), worked("a:2", BASE)])
+    assert told(findings) == [("repeat", "hover", "a:1")]
+    assert findings[0].contradicted_by == ("a:2",)
+    assert findings[0].message == "ran 2 times; 1 ended badly (dead end, “worse by far”, a:1)"
+
+
+def test_an_inconclusive_or_running_repeat_is_no_warning() -> None:
+    for open_run in ({"verdict": "inconclusive"}, {"conclusion": {"outcome": "running"}}):
+        findings = findings_in(BASE, [dead("a:1", BASE), record("a:2", BASE, **open_run)])
+        assert told(findings) == [("repeat", "hover", "a:1")]
+
+
+def test_what_worked_is_said_in_the_hover_with_mean_and_deviation() -> None:
+    runs = [worked(f"a:{i}", {**BASE, "seed": i}, metrics={"accuracy": v}) for i, v in enumerate((0.90, 0.92, 0.94))]
+    (finding,) = findings_in(BASE, runs)
+    assert (finding.severity, finding.message) == ("hover", "ran 3 times: accuracy 0.92 ± 0.02 (a:2)")
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        {"lr": "1e-2", "depth": "4", "width": "128.0", "dropout": "1.0E-1"},
+        {"LR": 0.01, "Depth": 4, "WIDTH": 128, "DropOut": 0.1},
+    ],
+)
+def test_values_and_keys_compare_however_they_are_spelled(spelled: dict[str, object]) -> None:
+    assert squiggles(findings_in(BASE, [dead("a:1", spelled)])) == [("repeat", "warning", "a:1")]
+
+
+def test_seeds_names_folders_and_hardware_are_not_compared() -> None:
+    theirs = {**BASE, "seed": 1, "output_dir": "/tmp/one", "run_name": "first", "gpus": 8}
+    ours = {**BASE, "seed": 2, "output_dir": "/tmp/two", "run_name": "second", "gpus": 1}
+    assert squiggles(findings_in(ours, [dead("a:1", theirs)])) == [("repeat", "warning", "a:1")]
+
+
+def test_a_name_inside_a_dataset_is_compared() -> None:
+    text = yaml_of(BASE) + "dataset:\n  name: cifar100\n"
+    assert findings_in(text, [dead("a:1", {**BASE, "dataset.name": "cifar10"})]) == []
+    assert squiggles(findings_in(text, [dead("a:1", {**BASE, "dataset.name": "cifar100"})])) != []
+
+
+def test_a_budget_may_differ_and_is_then_named_and_softer() -> None:
+    theirs = {**BASE, "max_epochs": 50}
+    (finding,) = findings_in({**BASE, "max_epochs": 90}, [dead("a:1", theirs, "worse")])
+    assert finding.severity == "information"
+    assert finding.message == "ran before with max_epochs 50: dead end, “worse” (a:1)"
+
+
+def test_a_run_under_a_tenth_of_the_budget_is_evidence_for_nothing() -> None:
+    assert findings_in({**BASE, "epochs": 100}, [dead("a:1", {**BASE, "epochs": 9})]) == []
+    assert findings_in({**BASE, "epochs": 100}, [dead("a:1", {**BASE, "epochs": 10})]) != []
+
+
+def test_a_short_run_that_ran_out_of_memory_is_evidence() -> None:
+    short = crashed("a:1", {**BASE, "epochs": 1}, "CUDA out of memory")
+    assert squiggles(findings_in({**BASE, "epochs": 100}, [short])) == [("repeat", "information", "a:1")]
+
+
+def test_a_marked_debug_run_counts_only_where_its_budget_says_otherwise() -> None:
+    assert findings_in(BASE, [dead("a:1", BASE, tags=["debug"])]) == []
+    same_budget = {**BASE, "epochs": 10}
+    assert findings_in(same_budget, [dead("a:1", same_budget, tags=["debug"])]) != []
+
+
+def test_what_a_record_changed_itself_and_the_draft_lacks_makes_it_no_repeat() -> None:
+    run = dead("a:1", {**BASE, "mixup": 0.2}, changes={"mixup": (None, 0.2)})
+    siblings = [dead(f"b:{i}", {**BASE, "lr": i + 1, "mixup": 0.2}) for i in range(20)]
+    assert [f for f in findings_in(BASE, [run, *siblings]) if f.evidence == "repeat"] == []
+
+
+def test_a_key_that_few_siblings_log_makes_it_no_repeat() -> None:
+    siblings = [worked(f"b:{i}", {"lr": i + 1, "depth": 9, "width": 9, "dropout": 0.9}) for i in range(9)]
+    assert squiggles(findings_in(BASE, [dead("a:1", {**BASE, "ema": 0.99}), *siblings])) == []
+
+
+def test_a_default_that_nearly_all_siblings_log_does_not_matter() -> None:
+    siblings = [worked(f"b:{i}", {**BASE, "lr": i + 1, "ema": 0.99}) for i in range(9)]
+    found = findings_in(BASE, [dead("a:1", {**BASE, "ema": 0.99}), *siblings])
+    assert squiggles(found) == [("repeat", "warning", "a:1")]
+
+
+def test_an_unusual_value_of_a_common_key_does() -> None:
+    siblings = [worked(f"b:{i}", {**BASE, "lr": i + 1, "ema": 0.99}) for i in range(9)]
+    assert squiggles(findings_in(BASE, [dead("a:1", {**BASE, "ema": 0.5}), *siblings])) == []
+
+
+def test_a_new_knob_is_no_repeat() -> None:
+    assert findings_in({**BASE, "label_smoothing": 0.1}, [dead("a:1", BASE)]) == []
+
+
+def test_a_key_that_is_set_to_null_is_not_set() -> None:
+    text = yaml_of(BASE) + "label_smoothing:\nema: null\n"
+    assert squiggles(findings_in(text, [dead("a:1", BASE)])) == [("repeat", "warning", "a:1")]
+
+
+def test_a_wrapping_container_is_found_and_what_stands_outside_is_bookkeeping() -> None:
+    text = "batch: r3\npatches: [a, b]\nslot: D7\nenv:\n" + "".join(f"  {k.upper()}: '{v}'\n" for k, v in BASE.items())
+    assert squiggles(findings_in(text, [dead("a:1", BASE)])) == [("repeat", "warning", "a:1")]
+
+
+def test_a_new_knob_inside_the_container_is_no_bookkeeping() -> None:
+    text = "batch: r3\nenv:\n  EMA: 0.9\n" + "".join(f"  {k}: {v}\n" for k, v in BASE.items())
+    assert findings_in(text, [dead("a:1", BASE)]) == []
+
+
+def test_a_truncated_value_is_unknown_not_different() -> None:
+    long = "x" * 250
+    theirs = {**BASE, "filters": long}
+    assert squiggles(findings_in({**BASE, "filters": long + "yz"}, [dead("a:1", theirs)])) == [
+        ("repeat", "warning", "a:1")
+    ]
+
+
+def test_a_file_is_not_told_about_the_run_that_it_started() -> None:
+    run = crashed("a:1", {**BASE, "seed": 1}, "CUDA out of memory", timestamp="2026-03-01T12:00:00Z")
+    saved = datetime(2026, 3, 1, 11, 59, tzinfo=UTC)
+    ours = {**BASE, "seed": 1}
+    assert findings_in(ours, [run], saved_at=saved) == []
+    assert findings_in(ours, [run], saved_at=datetime(2026, 3, 1, 12, 1, tzinfo=UTC)) != []
+    assert findings_in({**BASE, "seed": 2}, [run], saved_at=saved) != []
