@@ -172,7 +172,9 @@ class FindingsSettings(_Group):
 class HoverSettings(_Group):
     """What is shown when the pointer rests on a place."""
 
-    enable: bool = Field(default=True, description="Tell of findings, keys and components when the pointer rests there.")
+    enable: bool = Field(
+        default=True, description="Tell of findings, keys and components when the pointer rests there."
+    )
 
 
 class CodeActionSettings(_Group):
