@@ -1,0 +1,41 @@
+"""Tree-sitter grammars, loaded when first needed, and the form of a text that they are given.
+
+Invariant: an offset in what a grammar sees is an offset in the text, in code points.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+
+from tree_sitter import Language, Parser, Tree
+
+_LONE_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
+_LETTERS_AND_QUESTION_MARKS = bytes.maketrans(b"?\x01", b"x?")
+
+
+def image(text: str) -> bytes:
+    """One byte for each code point: what is not ASCII stands there as a letter, which no grammar tells from another.
+
+    So a byte offset is an offset in the text, whatever its characters, lone surrogates included. Lone carriage
+    returns become line feeds; NUL, the end of input to a grammar, becomes a letter.
+    """
+    if "\r" in text:
+        text = _LONE_CARRIAGE_RETURN.sub("\n", text)
+    text = text.replace("\0", "x")
+    if text.isascii():
+        return text.encode("ascii")
+    # The encoder writes a question mark for what it cannot encode; real ones wait behind U+0001 meanwhile.
+    text = text.replace("\x01", "x").replace("?", "\x01")
+    return text.encode("ascii", "replace").translate(_LETTERS_AND_QUESTION_MARKS)
+
+
+@cache
+def _language(name: str) -> Language:
+    return Language(import_module(f"tree_sitter_{name}").language())
+
+
+def parse_tree(name: str, source: bytes) -> Tree:
+    """A new parser each time (under a microsecond): parsers are not safe to share between threads."""
+    return Parser(_language(name)).parse(source)
