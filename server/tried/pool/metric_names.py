@@ -171,6 +171,12 @@ def is_bookkeeping_metric(name: str) -> bool:
     return any(_without_digits(part) in BOOKKEEPING_WORDS for part in segments)
 
 
+def names_a_result(word: str) -> bool:
+    """True where a name ends in the name of a result (`val_bpb`, `loss`), as against `loss_weight`."""
+    segments = segments_of(word)
+    return bool(segments) and (segments[-1] in WORDS or _without_digits(segments[-1]) in WORDS)
+
+
 def _strong_direction(segments: tuple[str, ...]) -> Direction | None:
     if GAINS.intersection(segments):
         return "max"

@@ -8,6 +8,7 @@ Invariant: everything here is a pure function of the record and the declared dir
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -58,7 +59,13 @@ _DEBUG_PHRASES: Final = (
     ("fast", "dev", "run"),
 )
 _SANITY_TAGS: Final = ("sanity", "sanity check", "sanity test")
-_DEBUG_PARAMETERS: Final = frozenset({"debug", "debug_mode", "dry_run", "fast_dev_run", "smoke_test"})
+_DEBUG_PARAMETERS: Final = frozenset(
+    spelling
+    for name in ("debug", "debug_mode", "dry_run", "fast_dev_run", "smoke_test")
+    for spelling in (name, name.upper(), name.replace("_", "-"), name.replace("_", ""))
+)
+_DEBUG_HINT: Final = re.compile("debug|smoke|dry|sanity|run", re.IGNORECASE)
+"""Texts without any of these are no debug runs: a quick way out, since every record is asked."""
 
 
 def direction_of(
@@ -172,15 +179,16 @@ def is_debug_run(record: ExperimentRecord) -> bool:
     In a name of several words only a phrase does ("smoke test"): "wildfire smoke flag" is an experiment.
     """
     for tag in record.tags:
+        if not _DEBUG_HINT.search(tag):
+            continue
         parts = segments_of(tag)
         if " ".join(parts) in _SANITY_TAGS or _DEBUG_WORDS.intersection(parts) or _has_debug_phrase(parts):
             return True
-    parts = segments_of(record.name)
-    if _has_debug_phrase(parts) or (" " not in record.name.strip() and _DEBUG_WORDS.intersection(parts)):
-        return True
-    return any(
-        _is_on(value) for key, value in record.params.items() if key.lower().replace("-", "_") in _DEBUG_PARAMETERS
-    )
+    if _DEBUG_HINT.search(record.name):
+        parts = segments_of(record.name)
+        if _has_debug_phrase(parts) or (" " not in record.name.strip() and _DEBUG_WORDS.intersection(parts)):
+            return True
+    return any(_is_on(record.params[key]) for key in _DEBUG_PARAMETERS.intersection(record.params))
 
 
 def objective_of(

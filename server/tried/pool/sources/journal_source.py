@@ -10,6 +10,7 @@ Invariant: a line is read when it is complete. A torn last line is kept for late
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -47,8 +48,8 @@ class FileState:
 class JournalCursor:
     """`offset` bytes and `lines` lines were read; `head` and `tail` are digests of the first and last of those bytes.
 
-    `ended`: the last line read had its line end. `torn` is the length of an unfinished last line, `torn_said` whether it was reported. `failure` is why the file
-    could not be read at all.
+    `ended`: the last line read had its line end. `torn` is the length of an unfinished last line, `torn_said` whether
+    it was reported. `failure` is why the file could not be read at all.
     """
 
     state: FileState | None = None
@@ -85,6 +86,21 @@ class JournalSource:
             return _failed("there is no such file", known)
         except OSError as error:
             return _failed(f"cannot be read: {reason_of(error)}", known)
+
+    def line_of(self, record_id: str) -> int | None:
+        """The last line with that record, the one that counts."""
+        wanted = json.dumps(record_id).encode(), json.dumps(record_id, ensure_ascii=False).encode("utf-8", "replace")
+        found: int | None = None
+        try:
+            with self.path.open("rb") as file:
+                for number, (line, _, _) in enumerate(_lines(file), 1):
+                    if line is not None and any(name in line for name in wanted):
+                        records = read_line(line).records
+                        if any(record.id == record_id and record.kind == "experiment" for record in records):
+                            found = number
+        except OSError:
+            return None
+        return found
 
 
 def _failed(why: str, known: JournalCursor | None) -> Delta:

@@ -54,6 +54,10 @@ class Source(Protocol):
         file: that becomes a `Skipped`."""
         ...
 
+    def line_of(self, record_id: str) -> int | None:
+        """The line, from 1, where a record stands in a text file; None if it does not, or there are no lines."""
+        ...
+
 
 def limited(skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:
     """At most SKIPPED_LIMIT of them, and a last one that counts the rest."""
