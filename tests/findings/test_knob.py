@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from findings_pool import BASE, crashed, dead, findings_in, squiggles, unrelated, worked, yaml_of
 
 from tried.pool.record import ExperimentRecord
@@ -17,7 +19,7 @@ def test_a_parameter_that_only_dead_ends_set_is_told_of_as_information() -> None
     assert finding.records == ("k:2", "k:1", "k:0")
 
 
-def knobs(records: list[ExperimentRecord], **settings: object) -> list[tuple[str, str, str]]:
+def knobs(records: list[ExperimentRecord], **settings: Any) -> list[tuple[str, str, str]]:
     found = squiggles(findings_in({**BASE, "mixup": 0.9}, records, **settings))
     return [each for each in found if each[0] == "knob"]
 

@@ -58,9 +58,13 @@ class RecordedValue:
     """One comparable value of a record; `shown` and `text` are key and value as they were recorded."""
 
     shown: str
-    text: str
+    recorded: Any
     value: object
     kind: ParameterKind
+
+    @property
+    def text(self) -> str:
+        return shown_value(self.recorded)
 
 
 _DEEPEST = 32
@@ -85,5 +89,5 @@ def flatten(params: Mapping[str, Any]) -> dict[str, RecordedValue]:
             continue
         key = normalise_key(path)
         if key:
-            found[key] = RecordedValue(path, shown_value(value), comparable(value), kind_of(path))
+            found[key] = RecordedValue(path, value, comparable(value), kind_of(path))
     return found
