@@ -44,10 +44,10 @@ _KIND_NAMES: dict[ParameterKind, str] = {
         gpu gpus gpu_id gpu_ids n_gpu n_gpus num_gpu num_gpus ngpus ngpu gpu_spec gpu_type device devices
         device_id device_ids device_count cuda cuda_device cuda_visible_devices accelerator cpu cpus num_cpus
         num_cpu n_cpus nproc nproc_per_node num_proc num_procs n_jobs jobs num_processes num_machines processes
-        nodes num_nodes n_nodes nnodes machines hosts world_size local_rank rank node_rank ranks num_workers
+         num_nodes n_nodes nnodes machines hosts world_size local_rank node_rank num_workers
         workers n_workers dataloader_num_workers num_data_workers preprocessing_num_workers dataset_processes
         num_threads threads n_threads omp_num_threads pin_memory dataloader_pin_memory prefetch_factor
-        persistent_workers partition queue slurm_partition mem memory_gb hardware platform tpu tpus nccl_net
+        persistent_workers slurm_partition memory_gb hardware platform tpu tpus nccl_net
         nccl_debug nccl_ib_disable tpu_name tpu_cores num_tpu_cores chips
     """,
     ParameterKind.BUDGET: """
@@ -140,3 +140,11 @@ def kind_of(key: str | Path) -> ParameterKind:
         context = any(word in ("data", "dataset", "tokenizer", "train", "val", "test", "vocab") for word in words)
         return ParameterKind.CONTEXT if context else ParameterKind.VOLATILE
     return ParameterKind.KNOB
+
+
+def kinds_markdown() -> str:
+    """The table of names for docs/warnings.md, as people write them."""
+    rows = ["| kind | names |", "|---|---|"]
+    for kind, names in _KIND_NAMES.items():
+        rows.append(f"| {kind.value} | {' '.join(f'`{name}`' for name in sorted(names.split()))} |")
+    return "\n".join(rows)
