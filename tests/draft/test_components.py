@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from tried.architecture import ArchitectureFingerprint, structural_similarity
 from tried.draft.components import architecture_of
+from tried.draft.syntax import parse
 
 
 def graph(tree: Mapping[str, Any]) -> tuple[dict[str, str], set[str]]:
     """Node tokens by id, and edges as `a > b` (data) or `a ~> b` (control)."""
-    components, fingerprint = architecture_of(entries(tree))
+    components, fingerprint = architecture_of(entries(tree), "")
     if fingerprint is None:
         assert components == ()
         return {}, set()
@@ -257,25 +258,34 @@ def test_a_graph_of_nodes_with_ids() -> None:
 
 
 def test_tags_hold_each_other_by_place_and_by_reference() -> None:
-    nodes, edges = graph(
-        {
-            "enc": Tagged(
-                "!new:nnet.containers.Sequential",
-                {
-                    "linear1": Tagged("!name:nnet.linear.Linear", {"n": 4}),
-                    "act": Tagged("!new:torch.nn.LeakyReLU"),
-                },
-            ),
-            "head": Tagged("!new:nnet.Head", {"encoder": Tagged("!ref", "<enc>")}),
-        }
-    )
-    assert nodes == {
+    text = """\
+enc: !new:nnet.containers.Sequential
+  linear1: !name:nnet.linear.Linear
+    n: 4
+  act: !new:torch.nn.LeakyReLU
+head: !new:nnet.Head
+  encoder: !ref <enc>
+all: !new:torch.nn.ModuleList
+  - [!ref <enc>, !ref <head>]
+opt: !name:torch.optim.Adam
+"""
+    _, fingerprint = architecture_of(parse(text, "yaml").entries, text)
+    assert fingerprint is not None
+    assert fingerprint.nodes == {
         "enc": "filter:Sequential",
         "enc.linear1": "filter:Linear",
         "enc.act": "filter:LeakyReLU",
         "head": "filter:Head",
+        "all": "filter:ModuleList",
     }
-    assert edges == {"enc ~> enc.linear1", "enc ~> enc.act", "enc.linear1 > enc.act", "head ~> enc"}
+    assert {(e.source, e.target, e.kind) for e in fingerprint.edges} == {
+        ("enc", "enc.linear1", "control"),
+        ("enc", "enc.act", "control"),
+        ("enc.linear1", "enc.act", "data"),
+        ("head", "enc", "control"),
+        ("all", "enc", "control"),
+        ("all", "head", "control"),
+    }
 
 
 def test_of_several_marks_the_best_counts() -> None:
@@ -290,14 +300,14 @@ def test_paths_that_read_alike_stay_two_components() -> None:
 
 def test_a_component_stands_where_its_name_does() -> None:
     listed = entries({"model": {"width": 3, "_target_": "a.ResNet"}})
-    components, _ = architecture_of(listed)
+    components, _ = architecture_of(listed, "")
     assert [component.entry for component in components] == [listed[2]]
 
 
 def test_a_draft_compares_with_a_record_of_soma() -> None:
     record = ArchitectureFingerprint.of({"n0": "filter:ResNet"})
-    _, same = architecture_of(entries({"model": {"_target_": "torchvision.models.ResNet"}}))
-    _, other = architecture_of(entries({"model": {"_target_": "torchvision.models.VGG"}}))
+    _, same = architecture_of(entries({"model": {"_target_": "torchvision.models.ResNet"}}), "")
+    _, other = architecture_of(entries({"model": {"_target_": "torchvision.models.VGG"}}), "")
     assert same is not None
     assert other is not None
     assert structural_similarity(same, record) == 1.0
@@ -324,7 +334,7 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(["model", "layers", "a", "nodes", "edges", "type"]), VALUES, max_size=4))
 def test_any_tree_gives_a_graph_whose_edges_join_its_nodes(tree: dict[str, Any]) -> None:
     nodes, _ = graph(tree)
-    _, fingerprint = architecture_of(entries(tree))
+    _, fingerprint = architecture_of(entries(tree), "")
     for edge in fingerprint.edges if fingerprint else ():
         assert edge.source in nodes
         assert edge.target in nodes

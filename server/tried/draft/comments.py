@@ -106,7 +106,7 @@ def prose_of(line: str) -> str | None:
     plain = line.strip()
     if not _LETTER.search(plain) or _TOOL_LINE.match(plain) or len(plain) > LONGEST_COMMENT:
         return None
-    bare = plain.lstrip("#/*!; \t")
+    bare = plain.lstrip("#/*; \t")
     if looks_like_code(bare):
         return None
     said = bare.rstrip(_DECORATION[:-2]).lstrip(_DECORATION)

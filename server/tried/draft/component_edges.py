@@ -35,7 +35,7 @@ _ARROW = re.compile(r"\s*(~>|-*>|→)\s*")
 _REFERENCE = re.compile(r"[\s<@${]*([\w][\w.-]*)")
 
 
-def edges_of(entries: Sequence[Entry], parts: Mapping[Path, Part], graphs: frozenset[Path]) -> list[Edge]:
+def edges_of(entries: Sequence[Entry], text: str, parts: Mapping[Path, Part], graphs: frozenset[Path]) -> list[Edge]:
     """The edges between parts, each once, none from a part to itself."""
     names = _Names(parts, entries)
     inputs = _inputs_in(entries, parts)
@@ -45,7 +45,7 @@ def edges_of(entries: Sequence[Entry], parts: Mapping[Path, Part], graphs: froze
         *_order(parts, inputs, graphs),
         *_explicit_inputs(parts, inputs, names),
         *_graph_edges(entries, graphs, names),
-        *_references(entries, parts, names),
+        *_references(entries, text, parts, names),
     ):
         if edge[0] != edge[1]:
             found[edge] = None
@@ -181,11 +181,11 @@ def _chain(edges: Iterable[tuple[str, str, str | None]], nodes: Path, names: _Na
             yield source.path, target.path, "control" if kind and kind.lower() == "control" else "data"
 
 
-def _references(entries: Iterable[Entry], parts: Mapping[Path, Part], names: _Names) -> Iterator[Edge]:
+def _references(entries: Iterable[Entry], text: str, parts: Mapping[Path, Part], names: _Names) -> Iterator[Edge]:
     for entry in entries:
-        if entry.tag == "!ref" and isinstance(entry.value, str):
+        if entry.tag == "!ref":
             holder = nearest(entry.path, parts, itself=True)
-            target = names.find(entry.value, ())
+            target = names.find(entry.span.of(text), ()) if holder is not None else None
             if holder is not None and target is not None:
                 yield holder.path, target.path, "control"
 

@@ -43,7 +43,7 @@ OTHER_WORDS = word_set(
     """
     edges optimizer optimizers optimiser optim opt schedule scheduler schedulers annealing annealer lr loss losses
     criterion cost costs objective metric metrics scorer evaluator evaluation eval evaluate logger loggers
-    logging log monitor callback callbacks hook hooks trainer profiler checkpoint checkpointer checkpoints
+    logging plan monitor callback callbacks hook hooks trainer profiler checkpoint checkpointer checkpoints
     ckpt saver writer pretrainer recoverables sweeper sweep search searcher launcher strategy plugin plugins
     cluster slurm job storage backend hardware device runtime env environment hydra wandb mlflow tracker
     tracking counter progress early stopping initializer initialisers initializers regularizer regularizers

@@ -33,7 +33,9 @@ class Component:
     entry: Entry
 
 
-def architecture_of(entries: Sequence[Entry]) -> tuple[tuple[Component, ...], ArchitectureFingerprint | None]:
+def architecture_of(
+    entries: Sequence[Entry], text: str
+) -> tuple[tuple[Component, ...], ArchitectureFingerprint | None]:
     """The components of one document in the order of the text, and their graph; ((), None) if it describes none."""
     marked = marked_parts(entries)
     graphs = graphs_in(entries)
@@ -45,7 +47,7 @@ def architecture_of(entries: Sequence[Entry]) -> tuple[tuple[Component, ...], Ar
     ids = _ids(parts)
     edges = (
         ArchitectureEdge(source=ids[source], target=ids[target], kind=kind)
-        for source, target, kind in edges_of(entries, parts, graphs)
+        for source, target, kind in edges_of(entries, text, parts, graphs)
     )
     fingerprint = ArchitectureFingerprint.of({ids[path]: part.token for path, part in parts.items()}, edges)
     return tuple(Component(ids[path], part.name, part.token, part.entry) for path, part in parts.items()), fingerprint

@@ -77,7 +77,7 @@ def _draft(
 ) -> ExperimentDraft:
     directives, mistakes = directives_of(comments, entries, lines)
     said = said_in(entries, comments, lines)
-    components, architecture = architecture_of(entries)
+    components, architecture = architecture_of(entries, lines.text)
     return ExperimentDraft(
         span=span,
         name=said.name,

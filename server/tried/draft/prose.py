@@ -5,7 +5,8 @@ run, config, logger, wandb, hparams …, at most `DEEPEST_HOME` of them): `exper
 `model.name` does not.
 
 - prose: the values of keys whose last word is one of `PROSE_WORDS`, anywhere (`notes`, `wandb_notes`);
-- name: the first of `NAME_KEYS` at home; else an `experiment_name` that did not serve as research line;
+- name: the first of `NAME_KEYS` at home, those in at most one container first; else an `experiment_name` that did
+  not serve as research line;
 - tags: `TAG_KEYS` at home: a list, a comma-separated text, or a mapping's values;
 - research line: the first of `LINE_KEYS` at home, `project.name`, or a tracker's own key (`LINE_KEYS_OF_TRACKERS`)
   anywhere.
@@ -177,7 +178,8 @@ def _keep_outermost(found: dict[str, Entry], key: str, entry: Entry) -> None:
 
 
 def _first_value(found: dict[str, Entry], keys: Iterable[str]) -> tuple[str | None, str | None]:
-    for key in keys:
+    """The value of the first of the keys; those in one container at most go before those in more."""
+    for key in sorted(keys, key=lambda key: key in found and len(found[key].path) > 2):
         value = named_value(found[key].value) if key in found else None
         if value is not None:
             return key, value

@@ -28,14 +28,14 @@ _URL = re.compile(r"[a-zA-Z][\w+.-]*://\S*|\bwww\.\S+")
 _NO_VALUE = re.compile(r"[${}<>\\|=;`]|\A[~./]|\A[A-Za-z]:[\\/]|.*/.*/|@|\n", re.DOTALL)
 _FILE = re.compile(
     r"\.(?:ya?ml|json[l5]?|jsonnet|toml|csv|tsv|txt|md|py|sh|pth?|ckpt|pkl|bin|npy|npz|parquet|gz|zip|tar|log|html|png"
-    r"|jpe?g|wav|flac|mp[34]|h5|hdf5|onnx|safetensors|gguf|model|cfg|ini|env|db|sqlite)\Z",
+    r"|jpe?g|wav|flac|mp[34]|h5|hdf5|onnx|safetensors|gguf|model|cfg|ini|env|db|sqlite)(?::\w+)?\Z",
     re.IGNORECASE,
 )
 _IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[.:]([A-Za-z_]\w*)")
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _PLACE_WORDS = word_set("dir directory folder root file files output cache log logs uri url host")
 _NO_TEXT_KINDS = frozenset({ParameterKind.VOLATILE, ParameterKind.HARDWARE, ParameterKind.BOOKKEEPING})
-_MADE_BY_TAG = re.compile(r"!(?:new|apply|name):(.+)")
+_MADE_BY_TAG = re.compile(r"!(?:new|apply|name):(?:\w+\.)*([A-Z]\w*)")
 
 
 def query_text(
@@ -81,7 +81,7 @@ def value_words(entries: Sequence[Entry], apart_from: Collection[Span] = ()) -> 
 
 def word_value(text: str) -> str | None:
     """A text value as words: itself, the last part of an import path, or None."""
-    plain = text.strip()
+    plain = text.strip("()[]\"', \t\r\n")
     if not plain or len(plain) > LONGEST_VALUE or plain.casefold() in _NO_WORDS or _NO_VALUE.search(plain):
         return None
     if not _HAS_WORD.search(plain) or _FILE.search(plain) or named_value(plain) is None:
@@ -92,7 +92,7 @@ def word_value(text: str) -> str | None:
 
 def _texts(entry: Entry) -> Iterator[str]:
     key = next((part for part in reversed(entry.path) if isinstance(part, str)), "")
-    if entry.tag is not None and (made := _MADE_BY_TAG.match(entry.tag)):
+    if entry.tag is not None and (made := _MADE_BY_TAG.fullmatch(entry.tag)):
         yield made[1]
     if not isinstance(entry.value, str | tuple):
         return
