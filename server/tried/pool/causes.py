@@ -12,7 +12,7 @@ from typing import Final
 
 from tried.pool.record import Cause
 
-TEXT_LIMIT: Final = 20_000
+TEXT_LIMIT: Final = 4_000
 """Characters of a text that are searched. A traceback says it at its end, a write-up at its start: half of each."""
 
 
@@ -29,13 +29,20 @@ class CauseWords:
     broken_only: bool = False
 
     @cached_property
-    def _expression(self) -> re.Pattern[str]:
-        return re.compile(
-            "|".join(rf"(?{'i' if each == each.lower() else '-i'}:\b(?:{each})\b)" for each in self.patterns)
-        )
+    def _expressions(self) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+        """(for the lower-cased text, for the text as it stands)"""
+        lower = [each for each in self.patterns if each == each.lower()]
+        exact = [each for each in self.patterns if each != each.lower()]
+        return _any_of(lower), _any_of(exact)
 
-    def stand_in(self, text: str) -> bool:
-        return self._expression.search(text) is not None
+    def stand_in(self, text: str, lower: str) -> bool:
+        """Whether one of the patterns stands in a text, which is given in lower case too."""
+        in_lower, in_exact = self._expressions
+        return bool((in_lower and in_lower.search(lower)) or (in_exact and in_exact.search(text)))
+
+
+def _any_of(patterns: list[str]) -> re.Pattern[str] | None:
+    return re.compile(rf"\b(?:{'|'.join(patterns)})\b") if patterns else None
 
 
 CAUSES: Final = (
@@ -49,10 +56,10 @@ CAUSES: Final = (
             r"resource_?exhausted(?:error)?",
             r"memoryerror",
             r"bad_alloc",
-            r"cannot allocate memory",
-            r"exce\w+ (?:the )?(?:\w+ ){0,2}(?:hbm|vram|memory)",
-            r"exhaust\w+ (?:\w+ ){0,2}(?:hbm|vram|memory)",
-            r"n(?:ot|['’]t) fit (?:\w+ ){0,3}(?:hbm|vram|memory)",
+            r"(?:cannot|could not|unable to|failed to) allocate",
+            r"exce\w+ (?:[\w-]+ ){0,3}(?:hbm|vram|memory)(?: capacity| by)?",
+            r"exhaust\w+ (?:[\w-]+ ){0,2}(?:hbm|vram|memory)",
+            r"n(?:ot|['’]t) fit (?:[\w-]+ ){0,3}(?:hbm|vram|memory)",
         ),
         "CUDA out of memory; OOM at batch 64; exceeded HBM capacity",
     ),
@@ -85,6 +92,7 @@ CAUSES: Final = (
             r"network (?:error|failure|unreachable|is unreachable)",
             r"slurm",
             r"(?:cuda|gpu|nvidia) driver",
+            r"cuda (?:is )?(?:required|unavailable|not available)",
             r"hardware (?:failure|error|fault)",
             r"bus error",
             r"sigbus",
@@ -108,6 +116,7 @@ CAUSES: Final = (
             r"time ?limit",
             r"time[d ]? ?out",
             r"ctrl[- ]?c",
+            r"(?:return ?code|exit code|signal)[ =:]*(?:-9|-15|9|15|137|143)",
         ),
         "killed by the user; hit the time limit",
         broken_only=True,
@@ -119,12 +128,12 @@ CAUSES: Final = (
             r"Traceback",
             r"(?:syntax|import|type|assertion|runtime|compile|compilation|compiler) errors?",
             r"seg(?:mentation )?fault(?:ed|s)?",
-            r"compil\w+ (?:fail\w+|crash\w*)",
+            r"compil\w+ (?:fail\w+|crash\w*|abort\w*)",
             r"fail(?:s|ed)? to compile",
             r"(?:shape|dtype|type|size) (?:mismatch|crash)",
             r"bugs?",
             r"(?:not|un)[ -]?defined",
-            r"unused[- ]parameters?",
+            r"unused[- ]param(?:eter)?s?",
             r"incompatib\w+",
             r"exit code [1-9]\d*",
             r"broke tracing",
@@ -159,9 +168,18 @@ _DENIED = re.compile(
 )
 
 
-def cause_in(text: str, *, broken: bool) -> Cause | None:
-    """The first cause of the table that the text names. `broken`: the run failed or crashed."""
+def cause_in(text: str, *, broken: bool, in_passing: bool = False) -> Cause | None:
+    """The first cause of the table that the text names.
+
+    `broken`: the run failed or crashed. `in_passing`: the text is no headline but notes, which mention many things; of
+    a run that was not broken they can only tell that it was worse.
+    """
     if len(text) > TEXT_LIMIT:
         text = f"{text[: TEXT_LIMIT // 2]}\n{text[-TEXT_LIMIT // 2 :]}"
     text = _DENIED.sub(" ", text)
-    return next((row.cause for row in CAUSES if (broken or not row.broken_only) and row.stand_in(text)), None)
+    lower = text.lower()
+    for row in CAUSES:
+        counts = broken or row.cause == "worse" or not (row.broken_only or in_passing)
+        if counts and row.stand_in(text, lower):
+            return row.cause
+    return None

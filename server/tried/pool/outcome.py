@@ -48,6 +48,8 @@ DERIVATION_BONUS: Final = 0.1
 IMPROVED_BONUS: Final = 0.2
 DEAD_END_FLOOR: Final = 0.6
 
+_EXIT_METRICS: Final = (("exit", "code"), ("exitcode",), ("return", "code"), ("returncode",))
+_KILLED: Final = frozenset({-15, -9, -2, 130, 137, 143})
 _DEBUG_WORDS: Final = frozenset({"debug", "smoke", "smoketest", "dryrun"})
 _DEBUG_PHRASES: Final = (
     ("dry", "run"),
@@ -165,11 +167,9 @@ def cause_of(record: ExperimentRecord, directions: Directions | None = None) -> 
     if not broken and _got_worse(record, directions):
         return "diverged" if said == "diverged" else "worse"
     if said is None:
-        said = cause_in(record.notes or "", broken=broken)
-    if said is None and outcome in STOPPED_OUTCOMES:
-        return "stopped"
-    if said is None and broken and _exit_code(record):
-        return "code_error"
+        said = cause_in(record.notes or "", broken=broken, in_passing=True)
+    if said is None and broken:
+        said = _cause_of_exit(record)
     return said or "unknown"
 
 
@@ -301,12 +301,12 @@ def _diverged(record: ExperimentRecord, directions: Directions | None) -> bool:
     )
 
 
-def _exit_code(record: ExperimentRecord) -> bool:
-    return any(
-        number not in (0.0,) and not math.isnan(number)
-        for name, number in record.numbers.items()
-        if segments_of(name) in (("exit", "code"), ("exitcode",), ("return", "code"), ("returncode",))
-    )
+def _cause_of_exit(record: ExperimentRecord) -> Cause | None:
+    """What a logged exit status tells: killed by a signal (-9, 137), or ended by an error."""
+    for name, number in record.numbers.items():
+        if segments_of(name) in _EXIT_METRICS and number != 0 and not math.isnan(number):
+            return "stopped" if number in _KILLED else "code_error"
+    return None
 
 
 def _outcome(record: ExperimentRecord) -> str | None:
