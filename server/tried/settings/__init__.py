@@ -8,6 +8,14 @@ Invariant: a file of the workspace cannot make tried read outside the workspace;
 
 from tried.settings.merge import LoadedSettings, load_settings
 from tried.settings.model import Settings, Silence
-from tried.settings.sources import SettingsProblem, settings_files
+from tried.settings.sources import SettingsProblem, has_settings, settings_files
 
-__all__ = ["LoadedSettings", "Settings", "SettingsProblem", "Silence", "load_settings", "settings_files"]
+__all__ = [
+    "LoadedSettings",
+    "Settings",
+    "SettingsProblem",
+    "Silence",
+    "has_settings",
+    "load_settings",
+    "settings_files",
+]

@@ -24,7 +24,7 @@ CLIENT_KEYS = frozenset({"path", "interpreter", "import_strategy", "log_level", 
 _Place: TypeAlias = tuple[str | int, ...]
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_GLOB = re.compile(r"[*?\[]")
+GLOB = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,12 @@ def load_settings(
     folder: Path | None,
     editor: Mapping[str, Any] | None = None,
     flags: Mapping[str, Any] | None = None,
-    *,
-    root: Path | None = None,
 ) -> LoadedSettings:
     """The settings in force in a workspace folder. `editor` and `flags` are nested tables as in tried.toml.
 
-    A folder without a settings file of its own has those of the nearest folder above it, up to `root`. The paths in
-    `pool.sources` come back absolute. Never raises for what files or editors hold.
+    The paths in `pool.sources` come back absolute. Never raises for what files or editors hold.
     """
-    layers, problems = file_layers(folder, root) if folder else ([], [])
+    layers, problems = file_layers(folder) if folder else ([], [])
     layers.append(editor_layer(editor))
     layers.append(Layer("flags", flags or {}, trusted=True))
     merge = _Merge(folder, problems)
@@ -209,7 +206,7 @@ def lies_inside(path: str, folder: Path) -> bool:
     if ".." in Path(path).parts:
         return False
     parts = Path(path).parts
-    fixed = next((index for index, part in enumerate(parts) if _GLOB.search(part)), len(parts))
+    fixed = next((index for index, part in enumerate(parts) if GLOB.search(part)), len(parts))
     try:
         real = Path(*parts[:fixed]).resolve()
         home = folder.resolve()

@@ -47,9 +47,10 @@ class PoolSettings(_Group):
         default=(),
         json_schema_extra=ADDS_UP,
         description=(
-            "Journals and result tables to read beside those that are found: paths or globs, relative to the workspace"
-            " folder; `~` is the home folder in the user's own settings. A file of the workspace may name only what"
-            " lies inside the workspace; list other places in the editor's settings, or with `--pool`."
+            "Journals (JSONL) and results tables (`.tsv`, `.csv`) to read beside those that are found: files, globs, or"
+            " folders to look in, relative to the workspace folder; `~` is the home folder in the user's own settings."
+            " A file of the workspace may name only what lies inside the workspace; list other places in the editor's"
+            " settings, or with `--pool`."
         ),
     )
     discover: bool = Field(
@@ -62,7 +63,7 @@ class PoolSettings(_Group):
     exclude: tuple[str, ...] = Field(
         default=(),
         json_schema_extra=ADDS_UP,
-        description="Globs, relative to the workspace folder, of what is never read as a pool.",
+        description="Globs, relative to the workspace folder, of files and folders in which no pool is looked for.",
     )
 
 

@@ -76,24 +76,27 @@ def _shared_length(left: tuple[str | int, ...], right: tuple[str | int, ...]) ->
     return length
 
 
-def settings_files(folder: Path, root: Path | None = None) -> tuple[Path, ...]:
-    """The pyproject.toml and tried.toml that govern `folder`: the nearest, from `folder` up to `root`."""
-    above = [folder]
-    if root is not None and root in folder.parents:
-        above += [parent for parent in folder.parents if parent == root or root in parent.parents]
-    found = []
-    for name in (PYPROJECT, TRIED_TOML):
-        nearest = next((place / name for place in above if os.path.lexists(place / name)), None)
-        found += [nearest] if nearest else []
-    return tuple(found)
+def settings_files(folder: Path) -> tuple[Path, ...]:
+    """The settings files of a workspace folder, weakest first, whether they are there or not."""
+    return folder / PYPROJECT, folder / TRIED_TOML
 
 
-def file_layers(folder: Path, root: Path | None = None) -> tuple[list[Layer], list[SettingsProblem]]:
-    """The layers of the settings files that govern `folder`, weakest first, and what cannot be read of them."""
+def has_settings(folder: Path) -> bool:
+    """True for a folder with a tried.toml, or with a pyproject.toml that speaks of tried."""
+    if os.path.lexists(folder / TRIED_TOML):
+        return True
+    text, _ = _read(folder / PYPROJECT) if os.path.lexists(folder / PYPROJECT) else (None, None)
+    return text is not None and _TOOL_TABLE.search(text) is not None
+
+
+def file_layers(folder: Path) -> tuple[list[Layer], list[SettingsProblem]]:
+    """The layers of the settings files in `folder`, weakest first, and what cannot be read of them."""
     layers: list[Layer] = []
     problems: list[SettingsProblem] = []
-    for path in settings_files(folder, root):
+    for path in settings_files(folder):
         name = path.name
+        if not os.path.lexists(path):
+            continue
         text, problem = _read(path)
         if problem and name == TRIED_TOML:
             problems.append(problem)

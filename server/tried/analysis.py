@@ -1,0 +1,227 @@
+"""One config text against one pool snapshot: what is in it, what is to be said about it, what bears on it.
+
+Invariant: `analyse` depends on its arguments alone: it reads no file and no clock.
+Invariant: whatever the text, it returns; what it did not look at is said in `Analysis.passed_over`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from tried.draft.entries import Problem
+from tried.findings.finding import Finding
+from tried.ranking.breakdown import ScoredRecord
+from tried.settings import Settings, Silence
+
+if TYPE_CHECKING:
+    from tried.draft.draft import ExperimentDraft
+    from tried.findings.settings import FindingSettings
+    from tried.pool.pool import PoolSnapshot, SourceReport
+    from tried.ranking.query import RetrievalQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What tried knows of one text. `generation` is that of the snapshot it was made from.
+
+    `passed_over` says why the text was not looked at (too large, binary, of no known language); such a text is no
+    config. `ranking` holds at most `Settings.ranking.limit` records, the best first.
+    """
+
+    path: Path | None
+    generation: int
+    language: str | None = None
+    is_config: bool = False
+    drafts: tuple[ExperimentDraft, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    query: RetrievalQuery | None = None
+    ranking: tuple[ScoredRecord, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    passed_over: str | None = None
+
+
+def analyse(
+    text: str,
+    path: Path | None,
+    language_id: str | None,
+    now: datetime,
+    *,
+    snapshot: PoolSnapshot,
+    settings: Settings,
+    folder: Path | None = None,
+    saved_at: datetime | None = None,
+) -> Analysis:
+    """Drafts, findings and related experiments of a text. `folder` is the workspace that `path` lies in, `saved_at`
+    when the file was last written, if the text is what it holds: runs that it started since are not held against it.
+    """
+    from tried.draft.config_files import is_config
+    from tried.draft.draft import drafts_of
+    from tried.draft.syntax import language_of, parse
+
+    nothing = Analysis(path, snapshot.generation)
+    language = language_of(str(path or ""), language_id)
+    if language is None:
+        return dataclasses.replace(nothing, passed_over="no config language")
+    nothing = dataclasses.replace(nothing, language=language)
+    if why := not_worth_reading(text, settings):
+        return dataclasses.replace(nothing, passed_over=why)
+    parsed = parse(text, language)
+    place = relative_to(path, folder)
+    tables = tables_beside(path, snapshot)
+    if not is_config(
+        place,
+        parsed,
+        include=settings.config.include,
+        exclude=settings.config.exclude,
+        has_results_table_beside=bool(tables),
+    ):
+        return nothing
+    drafts = tuple(_with_research_line(draft, tables) for draft in drafts_of(parsed, text))
+    query = query_of(drafts)
+    return dataclasses.replace(
+        nothing,
+        is_config=True,
+        drafts=drafts,
+        findings=_findings(drafts, path, place, folder, snapshot, settings, saved_at),
+        query=query,
+        ranking=tuple(rank_in(snapshot, query, now, settings)) if query else (),
+        problems=tuple(parsed.problems),
+    )
+
+
+def not_worth_reading(text: str, settings: Settings) -> str | None:
+    """Why a text is left alone: too large or binary; None if it is neither."""
+    limit = settings.editor.max_file_bytes
+    if len(text) > limit or (4 * len(text) > limit and len(text.encode("utf-8", "surrogatepass")) > limit):
+        return f"larger than editor.max_file_bytes ({limit} bytes)"
+    return "binary data" if "\0" in text else None
+
+
+def tables_beside(path: Path | None, snapshot: PoolSnapshot) -> list[SourceReport]:
+    """The pool's results tables that stand in the folder of `path`."""
+    if path is None:
+        return []
+    from tried.pool.sources.results_table import KIND
+
+    return [source for source in snapshot.sources if source.kind == KIND and Path(source.path).parent == path.parent]
+
+
+def relative_to(path: Path | None, folder: Path | None) -> PurePath:
+    """The path as globs see it: relative to the workspace folder where it lies in it."""
+    if path is None:
+        return PurePath()
+    if folder is not None and path.is_relative_to(folder):
+        return path.relative_to(folder)
+    return PurePath(path)
+
+
+def query_of(drafts: Iterable[ExperimentDraft]) -> RetrievalQuery | None:
+    """What the first draft with any content asks of the pool; None if there is none.
+
+    The research line is no filter: what bears on a draft may have been tried in another line.
+    """
+    from tried.ranking.query import RetrievalQuery
+
+    for draft in drafts:
+        if draft.parameters or draft.query_text or draft.architecture:
+            return RetrievalQuery(text=draft.query_text, architecture=draft.architecture)
+    return None
+
+
+def rank_in(
+    snapshot: PoolSnapshot, query: RetrievalQuery, now: datetime, settings: Settings, limit: int | None = None
+) -> list[ScoredRecord]:
+    """The pool's records for a query with the policy that the settings ask for: the one way to a ranking."""
+    from tried.ranking.policy import Policy
+    from tried.ranking.rank import rank
+
+    policy = Policy(half_life_days=settings.ranking.half_life_days)
+    return rank(query, snapshot.index, now=now, limit=limit or settings.ranking.limit, policy=policy)
+
+
+def finding_settings(settings: Settings) -> FindingSettings:
+    """The part of the settings that decides when to speak."""
+    from tried.findings.settings import FindingSettings
+
+    thresholds = settings.findings.model_dump(exclude={"enable", "severity"})
+    return FindingSettings(research_line=settings.research_line, severity=settings.findings.severity, **thresholds)
+
+
+def _with_research_line(draft: ExperimentDraft, tables: Sequence[SourceReport]) -> ExperimentDraft:
+    """What stands beside a results table belongs to that table's research line, unless it names another."""
+    lines = {table.research_line for table in tables if table.research_line}
+    if draft.research_line is not None or len(lines) != 1:
+        return draft
+    return dataclasses.replace(draft, research_line=lines.pop())
+
+
+def _findings(
+    drafts: Iterable[ExperimentDraft],
+    path: Path | None,
+    place: PurePath,
+    folder: Path | None,
+    snapshot: PoolSnapshot,
+    settings: Settings,
+    saved_at: datetime | None,
+) -> tuple[Finding, ...]:
+    from tried.findings import find
+
+    if not settings.findings.enable:
+        return ()
+    thresholds = finding_settings(settings)
+    found = [finding for draft in drafts for finding in find(draft, snapshot.history, thresholds, saved_at)]
+    return tuple(
+        sorted(
+            (
+                finding
+                for finding in found
+                if not is_silenced(finding, place, settings.silence, snapshot)
+                and not is_about_own_run(finding, path, folder, snapshot)
+            ),
+            key=lambda finding: finding.span,
+        )
+    )
+
+
+def is_silenced(finding: Finding, place: PurePath, silences: Iterable[Silence], snapshot: PoolSnapshot) -> bool:
+    """True if a ``[[silence]]`` matches in all that it gives. `place` is relative to the workspace folder."""
+    from tried.draft.config_files import matches
+    from tried.draft.parameters import normalise_key
+
+    blamed = {normalise_key(key) for key in finding.blamed}
+    codes = {finding.code, f"{finding.code}/{finding.evidence}", finding.evidence}
+    if finding.cause:
+        codes.add(f"{finding.code}/{finding.cause}")
+    for silence in silences:
+        if silence.code and silence.code not in codes:
+            continue
+        if silence.key and normalise_key(silence.key) not in blamed:
+            continue
+        if silence.path and not matches(place, silence.path):
+            continue
+        if silence.id and snapshot.aliases.get(silence.id, silence.id) != finding.record:
+            continue
+        return True
+    return False
+
+
+def is_about_own_run(finding: Finding, path: Path | None, folder: Path | None, snapshot: PoolSnapshot) -> bool:
+    """True for a repeat of nothing but the runs in whose folder (`run_dir`) the file itself lies.
+
+    Such a file is the saved config of those runs. Once it is edited it equals them no more, and is no repeat.
+    """
+    if finding.evidence != "repeat" or path is None:
+        return False
+    for record_id in finding.records:
+        record = snapshot.get(record_id)
+        if record is None or not record.run_dir:
+            return False
+        run_dir = folder / record.run_dir if folder else Path(record.run_dir)
+        if run_dir == folder or run_dir not in path.parents:
+            return False
+    return True

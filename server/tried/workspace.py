@@ -1,0 +1,233 @@
+"""A folder with its settings and its pool: the only owner of anything that changes, used by the server and the command
+line alike.
+
+Invariant: `snapshot` and `settings` are immutable and replaced as a whole, so a reader in any thread sees one state.
+Invariant: nothing here is raised for what a user's files hold; it is in `settings_problems` or in a source's `skipped`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tried.analysis import Analysis, analyse, rank_in
+from tried.pool.pool import Pool, PoolSnapshot
+from tried.pool.sources.discovery import JOURNALS, Discovery, discover, source_of
+from tried.pool.sources.source import Skipped, Source
+from tried.settings import LoadedSettings, Settings, SettingsProblem, has_settings, load_settings
+from tried.settings.merge import GLOB, lies_inside
+
+if TYPE_CHECKING:
+    from tried.pool.record import Direction
+    from tried.ranking.breakdown import ScoredRecord
+    from tried.ranking.query import RetrievalQuery
+
+NAMED_LIMIT = 1000
+"""Files that one glob in `pool.sources` may stand for."""
+
+PATIENCE = 20
+"""A search for pools is repeated after so many times the time that it took."""
+
+POOL_MARKERS = (".tried", ".soma", ".git")
+
+Progress = Callable[[int, int, str], None]
+
+
+class Workspace:
+    """One folder (None: documents that lie in no folder) and what was tried there.
+
+    `editor_settings` are the user's own, as in tried.toml; `overrides` the same from flags. `extra_pools` are read
+    beside what is found and configured, or with `only_extra` instead of it. All methods may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        *,
+        editor_settings: Mapping[str, Any] | None = None,
+        extra_pools: Sequence[Path] = (),
+        overrides: Mapping[str, Any] | None = None,
+        only_extra: bool = False,
+    ) -> None:
+        self.folder = _absolute(folder) if folder is not None else None
+        self._extra_pools = tuple(map(_absolute, extra_pools))
+        self._only_extra = only_extra
+        self._overrides = dict(overrides or {})
+        self._refreshing = threading.Lock()
+        self._pool = Pool()
+        self._directions: Mapping[str, Direction] = {}
+        self._searched: _Search | None = None
+        self._loaded = LoadedSettings()
+        self.notes: tuple[Skipped, ...] = ()
+        self.configure(editor_settings)
+
+    @property
+    def settings(self) -> Settings:
+        return self._loaded.settings
+
+    @property
+    def settings_problems(self) -> tuple[SettingsProblem, ...]:
+        return self._loaded.problems
+
+    @property
+    def snapshot(self) -> PoolSnapshot:
+        """The pool as of the last refresh; empty before the first."""
+        return self._pool.snapshot
+
+    def configure(self, editor_settings: Mapping[str, Any] | None = None) -> None:
+        """Reads the settings files anew and takes over the editor's settings; the next `refresh` follows them."""
+        self._loaded = load_settings(self.folder, editor_settings, self._overrides)
+        self._searched = None
+
+    def refresh(self, progress: Progress | None = None) -> PoolSnapshot:
+        """Finds the sources and reads what is new in them; the same snapshot if nothing is.
+
+        `notes` then tells of sources that were named and are not there, and of where the search for others ended.
+        """
+        with self._refreshing:
+            loaded = self._loaded
+            directions = loaded.settings.metrics.directions
+            sources, self.notes = self._sources(loaded)
+            if directions != self._directions:
+                # How a run ended depends on them, so everything is judged anew.
+                pool = Pool(sources, directions)
+                pool.refresh(progress)
+                self._pool, self._directions = pool, directions
+            else:
+                self._pool.use(sources)
+                self._pool.refresh(progress)
+            return self._pool.snapshot
+
+    def analyse(self, text: str, path: Path | None, language_id: str | None, now: datetime) -> Analysis:
+        """What is in a text, what is to be said about it, and what bears on it, given the snapshot of this moment."""
+        return analyse(
+            text,
+            path,
+            language_id,
+            now,
+            snapshot=self.snapshot,
+            settings=self.settings,
+            folder=self.folder,
+            saved_at=_saved_at(path, text),
+        )
+
+    def rank(self, query: RetrievalQuery, now: datetime, limit: int | None = None) -> list[ScoredRecord]:
+        """The records that bear on a query, best first; at most `limit`, or as many as the settings say."""
+        return rank_in(self.snapshot, query, now, self.settings, limit)
+
+    def place_of(self, record_id: str) -> tuple[Path, int] | None:
+        """(file, line from 1) in which a record stands; None if no source knows. Reads the file."""
+        return self._pool.place_of(record_id)
+
+    def _sources(self, loaded: LoadedSettings) -> tuple[tuple[Source, ...], tuple[Skipped, ...]]:
+        named = [found for path in self._extra_pools for found in self._named(str(path), trusted=True)]
+        if not self._only_extra:
+            for place in loaded.settings.pool.sources:
+                named += self._named(place, trusted=place in loaded.trusted_sources)
+        sources = [found for found in named if not isinstance(found, Skipped)]
+        notes = [found for found in named if isinstance(found, Skipped)]
+        if self.folder is not None and loaded.settings.pool.discover and not self._only_extra:
+            found = self._search(self.folder, loaded.settings.pool.exclude)
+            sources, notes = [*found.sources, *sources], [*notes, *found.limits]
+        return tuple(sources), tuple(notes)
+
+    def _named(self, place: str, *, trusted: bool) -> Iterator[Source | Skipped]:
+        """The sources of a path or glob that somebody named; one that is not there is a source that says so."""
+        for path in _expanded(place):
+            if isinstance(path, Skipped):
+                yield path
+            elif not trusted and (self.folder is None or not lies_inside(str(path), self.folder)):
+                yield Skipped(str(path), "is a link out of the workspace and is not read; name it in your own settings")
+            elif path.is_dir() and (inside := discover(path).sources):
+                yield from inside
+            else:
+                yield source_of(path, self.folder)
+
+    def _search(self, folder: Path, exclude: Sequence[str]) -> Discovery:
+        """Searching a large tree takes long: what was found is kept for a while, unless a usual place says more."""
+        last = self._searched
+        now = time.monotonic()
+        if last is not None and now - last.at < PATIENCE * last.seconds:
+            known = {source.path for source in last.found.sources}
+            usual = [folder / journal for journal in JOURNALS] + [folder / "results.tsv"]
+            if all(path in known or not path.exists() for path in usual):
+                return last.found
+        found = discover(folder, exclude)
+        self._searched = _Search(found, now, time.monotonic() - now)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    found: Discovery
+    at: float
+    seconds: float
+
+
+def _expanded(place: str) -> Iterator[Path | Skipped]:
+    """The files that an absolute path or glob stands for; `**` does not follow links."""
+    parts = Path(place).parts
+    fixed = next((index for index, part in enumerate(parts) if GLOB.search(part)), len(parts))
+    if fixed == len(parts):
+        yield Path(place)
+        return
+    matches = islice(Path(*parts[:fixed]).glob(str(Path(*parts[fixed:]))), NAMED_LIMIT + 1)
+    try:
+        found = sorted(path for path in matches if path.is_file())
+    except (OSError, ValueError) as error:
+        yield Skipped(place, f"cannot be searched: {error}")
+        return
+    if not found:
+        yield Skipped(place, "matches no file")
+    elif len(found) > NAMED_LIMIT:
+        yield Skipped(place, f"matches more than {NAMED_LIMIT} files; only the first are read")
+    yield from found[:NAMED_LIMIT]
+
+
+def workspace_folder(path: Path, within: Path | None = None) -> Path:
+    """The folder whose settings and pool a file belongs to: the nearest above it with a tried.toml.
+
+    Without one it is `within`, the folder that is open in the editor; where there is none of those either (on the
+    command line), the nearest folder with a pool or a repository, then with a results table, then the file's own. A
+    pool alone does not part a project: pools are looked for in subfolders anyway.
+    """
+    path = _absolute(path)
+    above = [folder for folder in path.parents if within is None or folder == within or within in folder.parents]
+    for folder in above:
+        if has_settings(folder):
+            return folder
+    if within is not None:
+        return within
+    for markers in (POOL_MARKERS, ("results.tsv",)):
+        for folder in above:
+            if any(os.path.lexists(folder / marker) for marker in markers):
+                return folder
+    return path.parent
+
+
+def _absolute(path: Path) -> Path:
+    """Links are not followed: paths are compared with those that editors send."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def _saved_at(path: Path | None, text: str) -> datetime | None:
+    """When the file was last written, if `text` is what it holds; None for unsaved text."""
+    if path is None:
+        return None
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > 4 * len(text) + 3:
+            return None
+        if path.read_bytes().decode("utf-8-sig", "replace") != text.removeprefix("\ufeff"):
+            return None
+    except (OSError, ValueError):
+        return None
+    return datetime.fromtimestamp(status.st_mtime, UTC)
