@@ -32,20 +32,29 @@ def parse(text: str, language: str) -> ParsedConfig:
 def _reader(language: str) -> Callable[[str], ParsedConfig]:
     match language:
         case "yaml":
-            from tried.draft.syntax.yaml_syntax import read
+            from tried.draft.syntax import yaml_syntax
+
+            return yaml_syntax.read
         case "json":
-            from tried.draft.syntax.json_syntax import read
+            from tried.draft.syntax import json_syntax
+
+            return json_syntax.read
         case "toml":
-            from tried.draft.syntax.toml_syntax import read
+            from tried.draft.syntax import toml_syntax
+
+            return toml_syntax.read
         case "python":
-            from tried.draft.syntax.python_syntax import read
+            from tried.draft.syntax import python_syntax
+
+            return python_syntax.read
         case "env":
-            from tried.draft.syntax.env_syntax import read
+            from tried.draft.syntax import env_syntax
+
+            return env_syntax.read
         case _:
             return lambda text: ParsedConfig(
                 language, problems=(Problem(f"no reader for the language `{language}`", Span(0, len(text))),)
             )
-    return read
 
 
 def _shifted(parsed: ParsedConfig, by: int) -> ParsedConfig:

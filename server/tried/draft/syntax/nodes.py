@@ -200,7 +200,7 @@ class _Emitter:
             elif last[pair.key] == index:
                 yield _Frame(pair.value, (*frame.path, pair.key), pair.place, frame.use)
             elif not self.overrides_are_normal and frame.use is None and pair.place is not None:
-                self.findings.problem(f"`{_short(pair.key)}` is set again below; the last one counts", pair.place)
+                self.findings.problem(f"`{shown(pair.key)}` is set again below; the last one counts", pair.place)
 
     def _inherited(self, base: Node, use: _Use) -> Iterator[Pair]:
         """The pairs of a merged mapping, its own first, then those that it merges itself."""
@@ -228,9 +228,7 @@ def _merge_bases(value: Node) -> list[Node]:
     return list(target.items) if isinstance(target, ListNode) else [value]
 
 
-def entries_of(
-    root: Node, findings: Findings, *, document: int = 0, overrides_are_normal: bool = False
-) -> list[Entry]:
+def entries_of(root: Node, findings: Findings, *, document: int = 0, overrides_are_normal: bool = False) -> list[Entry]:
     """Entries of a document in the order of the text; of a key that is set twice only the last.
 
     `overrides_are_normal`: in a program assigning twice is no mistake, so no problem is reported.
@@ -242,6 +240,7 @@ def too_deep_message() -> str:
     return f"nested more than {MAX_DEPTH} levels deep; what lies deeper is not read"
 
 
-def _short(key: object) -> str:
-    text = str(key)
-    return text if len(text) <= 60 else text[:59] + "…"
+def shown(what: object) -> str:
+    """A key or value for a message: one line, cut where it is long."""
+    line = next(iter(str(what).splitlines()), "")
+    return line if len(line) <= 60 else line[:59] + "…"

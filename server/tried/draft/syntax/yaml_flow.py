@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tried.draft.entries import Special
-from tried.draft.syntax.nodes import AliasNode, ListNode, MappingNode, Node, ScalarNode
+from tried.draft.syntax.nodes import ListNode, MappingNode, Node, ScalarNode
 from tried.text import Span
 
 # A quote opens a string only where a value may start: the apostrophe of `don't` does not.

@@ -18,7 +18,17 @@ import tree_sitter
 from tried.draft.entries import Entry, ParsedConfig, Special
 from tried.draft.syntax import yaml_flow
 from tried.draft.syntax.grammar import image, parse_tree
-from tried.draft.syntax.nodes import AliasNode, Findings, ListNode, MappingNode, Node, Pair, ScalarNode, entries_of
+from tried.draft.syntax.nodes import (
+    AliasNode,
+    Findings,
+    ListNode,
+    MappingNode,
+    Node,
+    Pair,
+    ScalarNode,
+    entries_of,
+    shown,
+)
 from tried.draft.syntax.yaml_scalars import quoted_value
 from tried.draft.syntax.yaml_tree import YamlBuilder
 from tried.text import Span
@@ -26,11 +36,14 @@ from tried.text import Span
 _MARKER = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _NO_CONTENT = re.compile(rb"[ \t\r]*(?:#.*)?\Z")
 _DASH = re.compile(rb"( *)-(?=[ \t\r]|\Z)")
+# Possessive quantifiers: a long hostile line must not be tried in every possible way.
 _KEY = re.compile(
-    rb"""[ ]*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:[^\s\-?:,\[\]{}#&*!|>'"%@`]|[-?:](?=\S))(?:[^:#]|:(?=\S)|(?<=\S)\#)*?)"""
-    rb"""[ \t]*:(?=[ \t\r]|\Z)[ \t]*"""
+    rb"""[ ]*+("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'
+    |(?:[^\s\-?:,\[\]{}#&*!|>'"%@`]|[-?:](?=\S))(?:[^\s:#]|:(?=\S)|(?<=\S)\#|[ \t]++(?![\s:#]|\Z))*+
+    )[ \t]*+:(?=[ \t\r]|\Z)[ \t]*+""",
+    re.VERBOSE,
 )
-_PROPERTIES = re.compile(rb"(?:[!&][^\s]*[ \t]*)*(?:#.*|\r)?\Z")
+_PROPERTIES = re.compile(rb"(?:[!&]\S*+[ \t]*+)*+(?:#.*|\r)?\Z")
 _ANCHOR = re.compile(rb"(?:^|[ \t])&([^\s\[\]{},]+)")
 _COMMENT = re.compile(rb"(?:^|[ \t])(#.*)")
 _STANDALONE_INDICATOR = re.compile(rb"(?<![^ \t])[-?:](?=[ \t])")
@@ -286,8 +299,8 @@ class _Reader:
         for node in nodes:
             if isinstance(node, ScalarNode | AliasNode):
                 written = node.span.of(self.text)
-                hint = "put a space after the colon" if ":" in written else f"write `{_shown(written)}: value`"
-                self.findings.problem(f"`{_shown(written)}` is no `key: value`: {hint}", node.span)
+                hint = "put a space after the colon" if ":" in written else f"write `{shown(written)}: value`"
+                self.findings.problem(f"`{shown(written)}` is no `key: value`: {hint}", node.span)
             elif whole is None:
                 whole = node
             elif isinstance(whole, MappingNode) and isinstance(node, MappingNode):
@@ -374,8 +387,3 @@ def _why(line: bytes) -> str:
     if key and re.search(rb":(?=[ \t]|\Z)", value):
         return "a second `: ` on the line: put the value in quotes"
     return "cannot be read as YAML; what stands around it is"
-
-
-def _shown(text: str) -> str:
-    line = text.splitlines()[0] if text else ""
-    return line if len(line) <= 60 else line[:59] + "…"

@@ -48,7 +48,7 @@ class YamlBuilder:
     anchors: dict[str, Node] = field(default_factory=dict)
 
     def build(self, tree: tree_sitter.Tree, base: int) -> Node | None:
-        """The root of an error-free tree of the text from offset `base` on; None if nothing but comments stands there."""
+        """The root of an error-free tree of the text from offset `base` on; None if it holds nothing but comments."""
         cursor = tree.walk()
         root = _Open("root", base, base)
         stack = [root]
@@ -244,7 +244,7 @@ class YamlBuilder:
 
 def _flow(mapping: MappingNode) -> Node:
     """``{{ name }}`` is the mark of a template, not a mapping whose key is a mapping."""
-    if len(mapping.pairs) == 1 and mapping.pairs[0].key[:1] == "{":
+    if len(mapping.pairs) == 1 and str(mapping.pairs[0].key)[:1] == "{":
         return ScalarNode(Special.UNKNOWN, mapping.span)
     return mapping
 
