@@ -53,3 +53,15 @@ def test_a_bare_name_says_too_little_to_be_matched_by_its_end() -> None:
 def test_nested_parts_of_a_matched_container_are_new_knobs() -> None:
     found = aligned("params:\n  lr: 1\n  ema:\n    decay: 0.9\nlaunch:\n  slot: 7\n", ["lr"])
     assert [parameter.shown for parameter in found.new] == ["params.ema.decay"]
+
+
+def test_what_surrounds_the_container_is_no_match_even_if_a_name_agrees() -> None:
+    text = "slot: D7\nphase_tag: x\npatches: [a, b]\nenv:\n  lr: 1\n  depth: 2\n"
+    found = aligned(text, ["lr", "depth", "patches"])
+    assert matched(found) == {"lr": "env.lr", "depth": "env.depth"}
+    assert found.new == ()
+    mostly_known = aligned(
+        "seq: 1\npatches: 2\nslot: 3\nenv:\n  lr: 1\n  depth: 2\n  ema: 3\n", ["lr", "depth", "ema", "seq", "patches"]
+    )
+    assert {"seq", "patches"} <= mostly_known.values.keys()
+    assert [parameter.shown for parameter in mostly_known.new] == ["slot"]

@@ -116,3 +116,14 @@ def test_worse_than_its_parent_is_information_and_only_beyond_the_noise_of_repli
 
     assert lost(0.05) == [("move", "information", "a:1")]
     assert lost(0.02) == []
+
+
+def test_a_change_of_the_code_cannot_stand_in_a_config_and_makes_the_rest_softer() -> None:
+    run = dead("a:1", {**BASE, "lr": 0.5}, changes={"lr": (0.01, 0.5), "forward pass": ("plain", "with a highway")})
+    assert squiggles(findings_in({**OTHERWISE, "lr": 0.5}, [run])) == [("move", "information", "a:1")]
+
+
+def test_a_changed_value_that_the_record_did_not_log_counts_as_set() -> None:
+    run = dead("a:1", BASE, changes={"mixup": (None, 0.2)})
+    assert squiggles(findings_in(BASE, [run])) == []
+    assert squiggles(findings_in({**BASE, "mixup": 0.2}, [run])) == [("repeat", "warning", "a:1")]

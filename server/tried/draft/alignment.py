@@ -7,10 +7,12 @@ stand hold the experiment's parameters; what stands outside them is bookkeeping.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tried.draft.entries import Path
 from tried.draft.parameters import Parameter, ParameterKind
 
 _COMPARED: Final = frozenset({ParameterKind.KNOB, ParameterKind.BUDGET, ParameterKind.CONTEXT})
@@ -32,7 +34,7 @@ class AlignedDraft:
 def align(
     parameters: Iterable[Parameter], keys: Collection[str], keys_by_suffix: Mapping[str, str | None]
 ) -> AlignedDraft:
-    """Align a draft with the keys of a pool; `keys_by_suffix` maps an inner end of a key to that key, None if several."""
+    """Align a draft with a pool's keys; `keys_by_suffix` maps an inner end of a key to that key, None if several."""
     compared = [p for p in parameters if p.kind in _COMPARED]
     matched: dict[str, Parameter] = {}
     ambiguous: set[str] = set()
@@ -55,7 +57,7 @@ def align(
             matched[key] = parameter
     for key in ambiguous:
         del matched[key]
-    containers = {parameter.entry.path[:-1] for parameter in matched.values()}
+    containers = _containers(matched.values(), unmatched)
     new = tuple(
         p
         for p in unmatched
@@ -63,7 +65,23 @@ def align(
         and p.kind is ParameterKind.KNOB
         and any(p.entry.path[:depth] in containers for depth in range(len(p.entry.path)))
     )
-    return AlignedDraft({key: p for key, p in matched.items() if p.value is not None}, new)
+    values = {key: p for key, p in matched.items() if p.value is not None and p.entry.path[:-1] in containers}
+    return AlignedDraft(values, new)
+
+
+def _containers(matched: Iterable[Parameter], unmatched: Iterable[Parameter]) -> set[Path]:
+    """The containers of the experiment's parameters: all with matches, but for what merely surrounds them.
+
+    The container with most matches is one. What holds it is none if most of its own members match nothing: there stand
+    slots, lineages and launch commands, and a match among them is chance.
+    """
+    known = Counter(parameter.entry.path[:-1] for parameter in matched)
+    if not known:
+        return set()
+    strange = Counter(p.entry.path[:-1] for p in unmatched if p.value is not None)
+    best = max(known, key=lambda path: (known[path], -len(path)))
+    outer = (best[:depth] for depth in range(len(best)))
+    return set(known) - {path for path in outer if known[path] < strange[path]}
 
 
 def _inexact(key: str, keys: Collection[str], keys_by_suffix: Mapping[str, str | None]) -> str | None:

@@ -25,10 +25,15 @@ def move_claims(scope: Scope) -> list[Claim]:
 
 
 def standing_changes(scope: Scope, run: Run) -> tuple[KeyChange, ...]:
-    """The record's changes of parameters, if each of them stands in the draft; nothing if one does not."""
+    """The record's changes of parameters, if each of them stands in the draft; nothing if one does not.
+
+    What no run ever logged as a parameter is a change of the code, and no config can state it.
+    """
     standing: list[KeyChange] = []
     for change in run.changes:
         parameter = scope.draft.values.get(change.key)
+        if parameter is None and is_code_change(scope, run, change):
+            continue
         if change.after is None:
             if parameter is not None:
                 return ()
@@ -53,11 +58,17 @@ def _claim(scope: Scope, runs: list[Run]) -> Claim:
     )
 
 
+def is_code_change(scope: Scope, run: Run, change: KeyChange) -> bool:
+    return bool(run.values) and change.key not in scope.line.by_key
+
+
 def _at_most(scope: Scope, run: Run) -> Severity:
-    """A change says most where all else is as it was; little where nobody logged the rest, or where most differs."""
+    """A change says most where all else is as it was; less where the rest is unknown, little where most differs."""
     if not run.values:
         return "information"
-    return "warning" if scope.comparison(run).agreement >= scope.settings.move_agreement else "hover"
+    if scope.comparison(run).agreement < scope.settings.move_agreement:
+        return "hover"
+    return "information" if any(is_code_change(scope, run, change) for change in run.changes) else "warning"
 
 
 def worked_with(

@@ -37,20 +37,20 @@ def _claim(scope: Scope, key: str, runs: list[Run]) -> Claim | None:
     told = [
         (abs(ours - dead), run)
         for run in runs
-        if (dead := number_of(run.values[key].value)) is not None and not _bracketed(ours, dead, worked)
+        if (dead := number_of(run.in_force[key].value)) is not None and not _bracketed(ours, dead, worked)
     ]
     if not told:
         return None
     _, nearest = min(told, key=lambda pair: (pair[0], -pair[1].order))
-    theirs = nearest.values[key].value
+    theirs = nearest.in_force[key].value
     memory = nearest.cause == "out_of_memory"
     smaller = memory and ours < (number_of(theirs) or 0.0)
-    same = [run for _, run in told if run.values[key].value == theirs]
+    same = [run for _, run in told if run.in_force[key].value == theirs]
     return Claim(
         evidence="near",
         runs=tuple(sorted(same, key=lambda run: run.order)),
         blamed=(parameter,),
-        change=f"{parameter.shown} {nearest.values[key].text}",
+        change=f"{parameter.shown} {nearest.in_force[key].text}",
         contrast=f"{largest} fits" if memory and (largest := largest_fitting(scope, key, theirs)) else "",
         at_most="hover" if smaller else "information",
     )

@@ -47,8 +47,9 @@ def compare(draft: AlignedDraft, run: Run) -> Comparison:
     draft_only: list[str] = []
     context_differs = False
     known_equal = union = 0
+    theirs = run.in_force
     for key, parameter in draft.values.items():
-        recorded = run.values.get(key)
+        recorded = theirs.get(key)
         if recorded is None:
             union += 1
             if parameter.kind is ParameterKind.KNOB:
@@ -65,8 +66,8 @@ def compare(draft: AlignedDraft, run: Run) -> Comparison:
         else:
             differing.append(key)
             context_differs |= ParameterKind.CONTEXT in (parameter.kind, recorded.kind)
-    run_only = tuple(key for key, v in run.values.items() if key not in draft.values and v.kind is ParameterKind.KNOB)
-    union += sum(1 for key in run.values if key not in draft.values)
+    run_only = tuple(key for key, v in theirs.items() if key not in draft.values and v.kind is ParameterKind.KNOB)
+    union += sum(1 for key in theirs if key not in draft.values)
     return Comparison(
         equal=tuple(equal),
         differing=tuple(differing),
@@ -161,7 +162,7 @@ class Scope:
         return all(
             key not in own
             and self.line.by_key.count(key) >= self.settings.common_key_share * logging
-            and run.values[key].value == self.line.usual_value(key)
+            and run.in_force[key].value == self.line.usual_value(key)
             for key in self.comparison(run).run_only
         )
 

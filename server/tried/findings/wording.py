@@ -53,7 +53,7 @@ def _repeat_message(claim: Claim, scope: Scope, last: Run) -> str:
 
 
 def _but(claim: Claim, scope: Scope, run: Run) -> str:
-    named = [f"{run.values[key].shown} {run.values[key].text}" for key in claim.budget if key in run.values]
+    named = [f"{run.in_force[key].shown} {run.in_force[key].text}" for key in claim.budget if key in run.in_force]
     return f" with {', '.join(named[:3])}" if named else ""
 
 
@@ -131,7 +131,7 @@ def why_of(claim: Claim, scope: Scope) -> tuple[str, ...]:
 
 def _budget_difference(scope: Scope, key: str, run: Run) -> str:
     parameter = scope.draft.values.get(key)
-    theirs = run.values[key].text if key in run.values else "not set"
+    theirs = run.in_force[key].text if key in run.in_force else "not set"
     return f"{parameter.shown if parameter else key} ({theirs} there)"
 
 
@@ -140,7 +140,7 @@ def differences_of(scope: Scope, run: Run) -> tuple[Difference, ...]:
     found = scope.comparison(run)
     both = [*found.differing, *found.budget]
     rows = [
-        Difference(p.shown, shown_value(p.entry.value), run.values[key].text)
+        Difference(p.shown, shown_value(p.entry.value), run.in_force[key].text)
         for key in both
         if (p := scope.draft.values[key])
     ]
@@ -149,7 +149,7 @@ def differences_of(scope: Scope, run: Run) -> tuple[Difference, ...]:
         for p in map(scope.draft.values.get, found.draft_only)
         if p
     ]
-    rows += [Difference(run.values[key].shown, None, run.values[key].text) for key in found.run_only]
+    rows += [Difference(run.in_force[key].shown, None, run.in_force[key].text) for key in found.run_only]
     return tuple(rows[:_MOST_DIFFERENCES])
 
 

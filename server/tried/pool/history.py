@@ -17,6 +17,7 @@ from tried.draft.parameters import (
     RecordedValue,
     comparable,
     flatten,
+    kind_of,
     normalise_key,
     shown_value,
 )
@@ -48,7 +49,8 @@ class KeyChange:
 class Run:
     """A record as evidence: its comparable parameters, what it changed and how it ended.
 
-    `values` holds knobs, budgets and contexts that are set; `volatile` what a replicate may have otherwise (seeds, run
+    `values` holds knobs, budgets and contexts that are set, `in_force` the same and what a change set that nothing else
+    states; `volatile` what a replicate may have otherwise (seeds, run
     names, hardware). `order` grows with the place in the pool. `judged`: a person or an agent gave the verdict.
     """
 
@@ -74,14 +76,22 @@ class Run:
             return mine > theirs
         return self.order > other.order
 
+    @property
+    def in_force(self) -> Mapping[str, RecordedValue]:
+        changed = {
+            change.key: RecordedValue(change.shown, change.text, change.after, kind)
+            for change in self.changes
+            if change.key not in self.values
+            and change.after is not None
+            and (kind := kind_of(change.shown)) in _COMPARED
+        }
+        return {**changed, **self.values} if changed else self.values
+
     def items(self) -> Iterator[Item]:
-        """Every (key, value) that was in force and that can be known, changes included where nothing else says it."""
-        for key, recorded in self.values.items():
+        """Every (key, value) that was in force and that can be known."""
+        for key, recorded in self.in_force.items():
             if recorded.value is not UNKNOWN:
                 yield key, recorded.value
-        for change in self.changes:
-            if change.key not in self.values and change.after is not None and change.after is not UNKNOWN:
-                yield change.key, change.after
 
 
 def run_of(record: ExperimentRecord, order: int, directions: Directions | None = None) -> Run:
