@@ -23,9 +23,9 @@ REASON = "…"
 """Stands where the person writes why."""
 
 VERDICTS: dict[Verdict, str] = {
-    "dead_end": "is a dead end",
-    "works": "works",
-    "inconclusive": "is inconclusive",
+    "dead_end": "as a dead end",
+    "works": "as working",
+    "inconclusive": "as inconclusive",
 }
 
 
@@ -87,7 +87,7 @@ def _actions(
     if record is not None:
         for verdict, words in VERDICTS.items():
             if record.verdict != verdict:
-                title = f"Write down: {_short(finding.record)} {words}"
+                title = f"Mark {_short(finding.record)} {words}"
                 arguments = {"uri": document.uri, "record": finding.record, "verdict": verdict, "reason": ""}
                 yield action(title, command=_command(title, commands.MARK, arguments))
         title = f"Open {_short(finding.record)}"

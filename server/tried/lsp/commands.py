@@ -13,7 +13,6 @@ from typing import Any, get_args
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from tried.lsp.record_places import place_of_record
 from tried.lsp.session import Document, Session
 from tried.lsp.silence_table import add_silence
 from tried.lsp.uris import uri_of
@@ -77,23 +76,22 @@ async def silence(session: Session, arguments: object) -> dict[str, Any]:
 
 
 async def open_record(session: Session, arguments: object) -> dict[str, Any]:
-    """`{uri, record}`: opens the run's page, else the record's line in its journal. Answers with what it is."""
+    """`{uri, record}`: opens the run's page, else the record's line in its file. Answers with what it is."""
     table = _table(arguments)
     _, workspace = _workspace(session, table)
     record = _known_record(workspace, table)
     if record.url and record.url.lower().startswith(("https://", "http://")):
         shown = await session.client.show_document(record.url, external=True)
         return {"url": record.url, "shown": shown}
-    files = [Path(source.path) for source in workspace.snapshot.sources]
     loop = asyncio.get_running_loop()
-    place = await loop.run_in_executor(session.loaders, place_of_record, files, record)
+    place = await loop.run_in_executor(session.loaders, workspace.place_of, record.id)
     if place is None:
-        raise JsonRpcException(f"{record.id} has no page, and no file of the pool holds it by its id", REQUEST_FAILED)
+        raise JsonRpcException(f"{record.id} has no page, and no file of the pool is known to hold it", REQUEST_FAILED)
     path, line = place
-    shown = await session.client.show_document(uri_of(path), line)
+    shown = await session.client.show_document(uri_of(path), line - 1)
     if not shown:
-        session.client.show(f"{record.id} is in {path}, line {line + 1}.", t.MessageType.Info)
-    return {"file": str(path), "line": line + 1, "shown": shown}
+        session.client.show(f"{record.id} is in {path}, line {line}.", t.MessageType.Info)
+    return {"file": str(path), "line": line, "shown": shown}
 
 
 def _table(arguments: object) -> Mapping[str, Any]:

@@ -30,18 +30,14 @@ async def register(session: Session) -> None:
 
 async def fetch(session: Session) -> None:
     """Gives each folder its settings; the documents of those whose settings are other ones are analysed anew."""
-    folders = [*session.folders, *session.loose_folders.values()]
+    scopes = [folder.uri for folder in session.folders] or [None]
     if session.client.features.configuration:
-        answers = await session.client.configuration([folder.uri for folder in folders] or [None], SECTION)
+        answers = await session.client.configuration(scopes, SECTION)
         told = [answer if isinstance(answer, Mapping) else {} for answer in answers]
     else:
-        told = [session.pushed_settings] * max(1, len(folders))
-    session.common_settings = _merged(session.initial_settings, told[0] if told else {})
-    for folder, own in zip(folders, told, strict=False):
-        settings = _merged(session.initial_settings, own)
-        if settings != folder.editor_settings:
-            folder.editor_settings = settings
-            session.spawn(session.refresh(folder, reconfigure=True))
+        told = [session.pushed_settings] * len(scopes)
+    settings = [_merged(session.initial_settings, own) for own in told]
+    session.use_editor_settings(settings or [session.initial_settings])
 
 
 def did_change_configuration(session: Session, params: t.DidChangeConfigurationParams) -> None:

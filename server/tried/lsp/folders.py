@@ -33,12 +33,12 @@ Stamp = Mapping[str, tuple[int, int, int] | None]
 
 
 class Folder:
-    """A workspace folder, or the folder of documents that lie in none.
+    """A folder with settings and a pool of its own: one that is open in the editor, or one that documents lie in.
 
     `revision` grows with every change of settings or pool that may change an answer.
     """
 
-    def __init__(self, path: Path | None, uri: str | None, pools: Sequence[Path]) -> None:
+    def __init__(self, path: Path, uri: str | None, pools: Sequence[Path]) -> None:
         self.path = path
         self.uri = uri
         self.workspace: Workspace | None = None
@@ -123,18 +123,21 @@ class Folder:
         return await self.refresh(client, loader)
 
     def _places(self, workspace: Workspace) -> tuple[str, ...]:
-        usual = (str(self.path / place) for place in USUAL_PLACES) if self.path else ()
+        usual = (str(self.path / place) for place in USUAL_PLACES)
         return tuple(dict.fromkeys([*usual, *(source.path for source in workspace.snapshot.sources)]))
 
     def _tell_of_skipped(self, client: Client) -> None:
         """Once for each thing in the pool that could not be read, in the log: nothing is lost silently."""
         if self.workspace is None:
             return
+        messages = [f"{note.where}: {note.why}" for note in self.workspace.notes]
         for source in self.workspace.snapshot.sources:
-            if not source.skipped:
-                continue
-            first = source.skipped[0]
-            message = f"{source.path}: {len(source.skipped)} not read, the first at {first.where}: {first.why}"
+            if source.skipped:
+                first = source.skipped[0]
+                count = len(source.skipped)
+                more = f" (and {count - 1} more)" if count > 1 else ""
+                messages.append(f"{source.path}: not read: {first.where}: {first.why}{more}")
+        for message in messages:
             if message not in self._reported:
                 self._reported.add(message)
                 client.log(message, t.MessageType.Warning)

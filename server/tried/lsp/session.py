@@ -25,6 +25,7 @@ from tried.lsp.documents import Text
 from tried.lsp.folders import Folder
 from tried.lsp.uris import is_untitled, path_of
 from tried.settings import Settings
+from tried.workspace import workspace_folder
 
 if TYPE_CHECKING:
     from tried.analysis import Analysis
@@ -58,7 +59,8 @@ class Document:
     language_id: str
     path: Path | None
     text: Text | None
-    folder: Folder | None
+    folder: Folder | None = None
+    is_placed: bool = False
     analysed: Analysed | None = None
     task: asyncio.Task[None] | None = None
     due: float = 0.0
@@ -71,6 +73,11 @@ class Document:
     told_left_alone: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     nudge: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def is_nowhere(self) -> bool:
+        """True for what belongs to no folder, such as the old side of a comparison."""
+        return self.is_placed and self.folder is None
 
     @property
     def current(self) -> Analysed | None:
@@ -92,7 +99,7 @@ class Session:
         self.client = client
         self.documents: dict[str, Document] = {}
         self.folders: list[Folder] = []
-        self.loose_folders: dict[Path, Folder] = {}
+        self.inner_folders: dict[Path, Folder] = {}
         self.listeners: list[Listener] = []
         self.closers: list[Listener] = []
         self.folder_listeners: list[Callable[[Folder], None]] = []
@@ -156,29 +163,42 @@ class Session:
     def place_documents(self) -> None:
         """Finds each document's folder anew; those that moved are analysed again."""
         for document in self.documents.values():
-            folder = self.folder_of(document.path)
-            if folder is not document.folder:
-                document.folder = folder
-                self.analyse(document)
-        self._drop_loose_folders()
+            document.is_placed = False
+            self.analyse(document)
 
-    def folder_of(self, path: Path | None) -> Folder | None:
-        """The innermost workspace folder that holds the path, else the file's own directory; for an unsaved document
-        the first workspace folder."""
+    async def _place(self, document: Document) -> None:
+        """Finds the folder whose pool and settings a document belongs to: in the innermost workspace folder around it
+        the nearest with a tried.toml; outside of them all, the nearest that looks like a project. An unsaved document
+        belongs to the first workspace folder."""
+        path = document.path
         if path is None:
-            return self.folders[0] if self.folders else None
-        around = [folder for folder in self.folders if folder.path and path.is_relative_to(folder.path)]
-        if around:
-            return max(around, key=lambda folder: len(folder.path.parts) if folder.path else 0)
-        home = path.parent
-        if home not in self.loose_folders:
-            self.loose_folders[home] = Folder(home, None, self._pools)
-            self.loose_folders[home].editor_settings = self.common_settings
-        return self.loose_folders[home]
+            document.folder = self.folders[0] if is_untitled(document.uri) and self.folders else None
+        else:
+            loop = asyncio.get_running_loop()
+            around = [folder.path for folder in self.folders if path.is_relative_to(folder.path)]
+            within = max(around, key=lambda folder: len(folder.parts), default=None)
+            document.folder = self._folder_at(await loop.run_in_executor(self.loaders, workspace_folder, path, within))
+        document.is_placed = True
+        self._drop_inner_folders()
 
-    def _drop_loose_folders(self) -> None:
+    def _folder_at(self, path: Path) -> Folder:
+        for folder in self.folders:
+            if folder.path == path:
+                return folder
+        if path not in self.inner_folders:
+            self.inner_folders[path] = Folder(path, None, self._pools)
+            self.inner_folders[path].editor_settings = self._editor_settings_at(path)
+        return self.inner_folders[path]
+
+    def _editor_settings_at(self, path: Path) -> Mapping[str, Any]:
+        """The editor's settings for the innermost workspace folder around a folder."""
+        around = [folder for folder in self.folders if path.is_relative_to(folder.path)]
+        outer = max(around, key=lambda folder: len(folder.path.parts), default=None)
+        return outer.editor_settings if outer else self.common_settings
+
+    def _drop_inner_folders(self) -> None:
         used = {document.folder for document in self.documents.values()}
-        self.loose_folders = {path: folder for path, folder in self.loose_folders.items() if folder in used}
+        self.inner_folders = {path: folder for path, folder in self.inner_folders.items() if folder in used}
 
     @property
     def active_folders(self) -> list[Folder]:
@@ -187,7 +207,7 @@ class Session:
 
     @property
     def known_folders(self) -> list[Folder]:
-        return [*self.folders, *self.loose_folders.values()]
+        return [*self.folders, *self.inner_folders.values()]
 
     async def refresh(self, folder: Folder, *, reconfigure: bool = False) -> None:
         """Reads what changed in a folder's pool or settings, and analyses its documents anew if need be."""
@@ -206,20 +226,25 @@ class Session:
             if document.folder is folder:
                 self.analyse(document)
 
+    def use_editor_settings(self, settings: Sequence[Mapping[str, Any]]) -> None:
+        """Takes over the settings for each workspace folder, in their order, or for all where there is no folder."""
+        self.common_settings = settings[0]
+        for folder, own in zip(list(self.folders), settings, strict=False):
+            self._use(folder, own)
+        for path, folder in list(self.inner_folders.items()):
+            self._use(folder, self._editor_settings_at(path))
+
+    def _use(self, folder: Folder, settings: Mapping[str, Any]) -> None:
+        if settings != folder.editor_settings:
+            folder.editor_settings = settings
+            self.spawn(self.refresh(folder, reconfigure=True))
+
     # documents
 
     def open(self, uri: str, language_id: str, version: int, content: str) -> Document:
         if uri in self.documents:
             self.close_document(uri)
-        path = path_of(uri)
-        known_place = path is not None or is_untitled(uri)
-        document = Document(
-            uri=uri,
-            language_id=language_id,
-            path=path,
-            text=Text(content, version),
-            folder=self.folder_of(path) if known_place else None,
-        )
+        document = Document(uri=uri, language_id=language_id, path=path_of(uri), text=Text(content, version))
         self.documents[uri] = document
         self.analyse(document)
         return document
@@ -241,11 +266,11 @@ class Session:
         document.changed.set()
         for closer in self.closers:
             closer(document)
-        self._drop_loose_folders()
+        self._drop_inner_folders()
 
     def analyse(self, document: Document, delay: float = 0.0) -> None:
         """Sees to it that the document is analysed, after so many seconds without another edit."""
-        if document.text is None or document.folder is None:
+        if document.text is None:
             return
         due = asyncio.get_running_loop().time() + delay
         if due < document.due:
@@ -259,7 +284,7 @@ class Session:
         or the patience (seconds; None: endless) is over. `hurry` does not wait for a pause in the typing."""
         try:
             async with asyncio.timeout(patience):
-                while document.is_open and document.text is not None and document.folder is not None:
+                while document.is_open and document.text is not None and not document.is_nowhere:
                     if (known := document.current) is not None:
                         return known
                     if hurry or document.task is None or document.task.done():
@@ -274,7 +299,13 @@ class Session:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.configured.wait(), CONFIGURATION_SECONDS)
-        while document.is_open and document.text is not None and (folder := document.folder) is not None:
+        while document.is_open and document.text is not None:
+            if not document.is_placed:
+                await self._place(document)
+            folder = document.folder
+            if folder is None:
+                document.changed.set()
+                return
             await self._loaded(folder)
             while (wait := document.due - loop.time()) > 0:
                 document.nudge.clear()
@@ -297,7 +328,7 @@ class Session:
                     analysis = await job
                 except Exception:
                     log.exception("%s could not be analysed", document.uri)
-            if document.text is text and document.folder is folder and folder.revision == revision:
+            if document.text is text and document.is_placed and folder.revision == revision:
                 document.analysed = Analysed(text, revision, analysis)
                 self.notify(document)
                 return

@@ -15,6 +15,7 @@ from tried.lsp.uris import path_of
 
 POLL_SECONDS = 1.0
 PATTERNS = ("**/.tried/pool.jsonl", "**/.soma/experiments.jsonl", "**/*.tsv", "**/tried.toml", "**/pyproject.toml")
+SETTINGS_FILES = ("tried.toml", "pyproject.toml")
 REGISTRATION = "tried/watched-files"
 
 
@@ -37,6 +38,8 @@ async def watch(session: Session) -> None:
 
 def did_change_watched_files(session: Session, params: t.DidChangeWatchedFilesParams) -> None:
     paths = [path for change in params.changes if (path := path_of(change.uri)) is not None]
+    if any(path.name in SETTINGS_FILES for path in paths):
+        session.place_documents()
     for folder in session.active_folders:
-        if folder.path is None or any(path.is_relative_to(folder.path) for path in paths):
+        if any(path.is_relative_to(folder.path) for path in paths):
             session.spawn(session.refresh(folder))
