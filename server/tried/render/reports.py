@@ -1,0 +1,146 @@
+"""The JSON that the command line and the language server give out: three contracts, versioned by their `schema`.
+
+Invariant: what comes out is plain JSON data: floats at full precision, non-finite ones as "nan", "inf", "-inf".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from tried.findings.finding import Finding
+from tried.pool.outcome import Directions, is_dead_end
+from tried.pool.pool import Coverage, PoolSnapshot
+from tried.pool.record import finite
+from tried.ranking.breakdown import ScoredRecord, Term
+from tried.ranking.query import RetrievalQuery
+from tried.ranking.tokenizer import tokenize
+from tried.text import LineIndex
+
+RANKING_SCHEMA: Final = "tried.ranking/v1"
+CHECK_SCHEMA: Final = "tried.check/v1"
+POOL_SCHEMA: Final = "tried.pool/v1"
+
+
+def ranking_report(
+    query: RetrievalQuery | None, ranking: Sequence[ScoredRecord], now: datetime, directions: Directions | None = None
+) -> dict[str, Any]:
+    """``tried.ranking/v1``: the results are in the order of `ranking`, the best first."""
+    text = query.text if query else ""
+    architecture = query.architecture if query else None
+    report = {
+        "schema": RANKING_SCHEMA,
+        "now": rfc3339(now),
+        "query": {
+            "text": text,
+            "terms": tokenize(text),
+            "architecture": architecture.digest if architecture else None,
+        },
+        "results": [
+            {
+                "rank": place,
+                "id": scored.record.id,
+                "name": scored.record.name,
+                "score": scored.score,
+                "dead_end": is_dead_end(scored.record, directions),
+                "terms": [_term(term) for term in scored.terms],
+            }
+            for place, scored in enumerate(ranking, start=1)
+        ],
+    }
+    return _plain(report)
+
+
+def _term(term: Term) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": term.name, "value": term.value, "signal": term.signal, "weight": term.weight}
+    if term.note is not None:
+        data["note"] = term.note
+    return data
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A file that was checked; `text` is what its findings' spans count in."""
+
+    path: str
+    text: str
+    is_config: bool
+    findings: Sequence[Finding] = ()
+
+
+def check_report(files: Iterable[CheckedFile]) -> dict[str, Any]:
+    """``tried.check/v1``: lines and columns count from 1, columns in characters; an end lies behind its last one."""
+    return _plain({"schema": CHECK_SCHEMA, "files": [_file(file) for file in files]})
+
+
+def _file(file: CheckedFile) -> dict[str, Any]:
+    lines = LineIndex(file.text)
+    return {
+        "path": file.path,
+        "config": file.is_config,
+        "findings": [_finding(finding, lines) for finding in file.findings],
+    }
+
+
+def _finding(finding: Finding, lines: LineIndex) -> dict[str, Any]:
+    line, column = lines.position(finding.span.start)
+    end_line, end_column = lines.position(finding.span.end)
+    return {
+        "code": finding.code,
+        "evidence": finding.evidence,
+        "severity": finding.severity,
+        "line": line + 1,
+        "column": column + 1,
+        "end_line": end_line + 1,
+        "end_column": end_column + 1,
+        "message": finding.message,
+        "record": finding.record,
+        "records": list(finding.records),
+        "blamed": list(finding.blamed),
+    }
+
+
+def pool_report(snapshot: PoolSnapshot) -> dict[str, Any]:
+    """``tried.pool/v1``: what each source gave, and the pool as a whole, each record counted once."""
+    totals = snapshot.totals
+    report = {
+        "schema": POOL_SCHEMA,
+        "sources": [
+            {
+                "path": source.path,
+                "kind": source.kind,
+                "records": source.records,
+                "dead_ends": source.dead_ends,
+                "skipped": [{"where": skipped.where, "why": skipped.why} for skipped in source.skipped],
+                "coverage": _coverage(source.coverage),
+            }
+            for source in snapshot.sources
+        ],
+        "totals": {
+            "records": totals.records,
+            "dead_ends": totals.dead_ends,
+            "coverage": _coverage(totals.coverage),
+        },
+    }
+    return _plain(report)
+
+
+def _coverage(coverage: Coverage) -> dict[str, float]:
+    return {
+        "conclusion": coverage.conclusion,
+        "lineage": coverage.lineage,
+        "architecture": coverage.architecture,
+        "timestamp": coverage.timestamp,
+    }
+
+
+def rfc3339(moment: datetime) -> str:
+    utc = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return utc.isoformat().replace("+00:00", "Z")
+
+
+def _plain(report: Mapping[str, Any]) -> dict[str, Any]:
+    data: dict[str, Any] = finite(dict(report))
+    return data
