@@ -125,5 +125,7 @@ def test_a_change_of_the_code_cannot_stand_in_a_config_and_makes_the_rest_softer
 
 def test_a_changed_value_that_the_record_did_not_log_counts_as_set() -> None:
     run = dead("a:1", BASE, changes={"mixup": (None, 0.2)})
-    assert squiggles(findings_in(BASE, [run])) == []
-    assert squiggles(findings_in({**BASE, "mixup": 0.2}, [run])) == [("repeat", "warning", "a:1")]
+    logged_elsewhere = worked("a:2", {**BASE, "depth": 99, "mixup": 0.7})
+    assert squiggles(findings_in(BASE, [run, logged_elsewhere])) == []
+    found = squiggles(findings_in({**BASE, "mixup": 0.2}, [run, logged_elsewhere]))
+    assert found == [("repeat", "warning", "a:1")]

@@ -164,3 +164,10 @@ def test_a_file_is_not_told_about_the_run_that_it_started() -> None:
     assert findings_in(ours, [run], saved_at=saved) == []
     assert findings_in(ours, [run], saved_at=datetime(2026, 3, 1, 12, 1, tzinfo=UTC)) != []
     assert findings_in({**BASE, "seed": 2}, [run], saved_at=saved) != []
+
+
+def test_a_repeat_of_a_run_that_changed_code_too_is_softer() -> None:
+    run = dead("a:1", BASE, changes={"depth": (2, 4), "forward pass": ("plain", "with a highway")})
+    assert squiggles(findings_in(BASE, [run])) == [("repeat", "information", "a:1")]
+    plain = dead("a:2", {**BASE, "seed": 2}, changes={"depth": (2, 4)})
+    assert squiggles(findings_in(BASE, [run, plain])) == [("repeat", "warning", "a:2")]

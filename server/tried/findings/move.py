@@ -32,7 +32,7 @@ def standing_changes(scope: Scope, run: Run) -> tuple[KeyChange, ...]:
     standing: list[KeyChange] = []
     for change in run.changes:
         parameter = scope.draft.values.get(change.key)
-        if parameter is None and is_code_change(scope, run, change):
+        if parameter is None and scope.is_code_change(run, change):
             continue
         if change.after is None:
             if parameter is not None:
@@ -58,17 +58,13 @@ def _claim(scope: Scope, runs: list[Run]) -> Claim:
     )
 
 
-def is_code_change(scope: Scope, run: Run, change: KeyChange) -> bool:
-    return bool(run.values) and change.key not in scope.line.by_key
-
-
 def _at_most(scope: Scope, run: Run) -> Severity:
     """A change says most where all else is as it was; less where the rest is unknown, little where most differs."""
     if not run.values:
         return "information"
     if scope.comparison(run).agreement < scope.settings.move_agreement:
         return "hover"
-    return "information" if any(is_code_change(scope, run, change) for change in run.changes) else "warning"
+    return "information" if scope.changed_code(run) else "warning"
 
 
 def worked_with(

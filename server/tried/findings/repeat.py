@@ -40,6 +40,7 @@ def repeat_claims(scope: Scope) -> list[Claim]:
         for change in run.changes
         if change.key in scope.draft.values and scope.draft.values[change.key].value == change.after
     ]
+    sure = any(not scope.changed_code(run) for run in bad)
     first = [scope.draft.values[key] for key in scope.comparison(runs[-1]).equal[:1]]
     return [
         Claim(
@@ -47,7 +48,7 @@ def repeat_claims(scope: Scope) -> list[Claim]:
             runs=tuple(bad or runs),
             blamed=tuple(dict.fromkeys(changed or first)),
             change="",
-            at_most="hover" if not bad else "warning" if exact else "information",
+            at_most="hover" if not bad else "warning" if exact and sure else "information",
             contradicted_by=others if bad else (),
             budget=() if exact else tuple(dict.fromkeys(key for run in runs for key in scope.comparison(run).budget)),
             whole=not changed,

@@ -10,7 +10,7 @@ from tried.draft.alignment import AlignedDraft
 from tried.draft.keys import words_of
 from tried.draft.parameters import UNKNOWN, Parameter, ParameterKind
 from tried.findings.settings import FindingSettings
-from tried.pool.history import Item, LineHistory, Run
+from tried.pool.history import Item, KeyChange, LineHistory, Run
 
 _LENGTH_WORDS: Final = frozenset(
     {"epoch", "epochs", "step", "steps", "iter", "iters", "iteration", "iterations", "update", "updates"}
@@ -156,15 +156,25 @@ class Scope:
         """True where all that the run sets and the draft does not is a default.
 
         That is a key which nearly all of the line log, with its usual value, and which the run did not change itself.
+        A change of the code is left out: no config can state it.
         """
         own = {change.key for change in run.changes}
+        code = {change.key for change in run.changes if self.is_code_change(run, change)}
         logging = sum(1 for other in self.line.runs.values() if other.values)
         return all(
             key not in own
             and self.line.by_key.count(key) >= self.settings.common_key_share * logging
             and run.in_force[key].value == self.line.usual_value(key)
             for key in self.comparison(run).run_only
+            if key not in code
         )
+
+    def is_code_change(self, run: Run, change: KeyChange) -> bool:
+        """True for what a run that logs its parameters changed and that no run of the line ever logged as one."""
+        return bool(run.values) and change.key not in self.line.by_key
+
+    def changed_code(self, run: Run) -> bool:
+        return any(self.is_code_change(run, change) for change in run.changes)
 
 
 def number_of(value: object) -> float | None:
