@@ -37,12 +37,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from tried import ranking
+if not TYPE_CHECKING:  # a type checker that saw this would take any name for granted
 
-        return getattr(ranking, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name in __all__:
+            from tried import ranking
+
+            return getattr(ranking, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -300,6 +300,9 @@ def test_declared_directions_reach_importance() -> None:
     assert (down, up) == (close(0.6), close(0.4))  # 0.3, 0.1 for the derivation, 0.2 if improved
     index = RankingIndex.of(pool, {"thing": "min"})
     assert rank(RetrievalQuery(), index, now=NOW)[0].components.importance == down
+    assert rank(RetrievalQuery(), index, now=NOW, directions={"thing": "min"})[0].components.importance == down
+    with pytest.raises(ValueError, match="not those of the index"):
+        rank(RetrievalQuery(), index, now=NOW, directions={"thing": "max"})
 
 
 def test_a_query_of_a_whole_log_still_answers() -> None:

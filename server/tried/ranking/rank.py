@@ -57,10 +57,13 @@ def rank(
     """The candidates that pass the query's filters, best first, ties by id, at most `limit` of them.
 
     `now` is the time that ages count from (naive: UTC). `directions` (metric → min or max) are for records that come
-    without an index; an index has its own. Raises ValueError for a negative limit.
+    without an index; an index has its own. Raises ValueError for a negative limit and for directions other than those
+    of the index.
     """
     if limit is not None and limit < 0:
         raise ValueError(f"limit is {limit}: give a number of results of at least 0, or None for all")
+    if isinstance(candidates, RankingIndex) and directions not in (None, candidates.directions):
+        raise ValueError("these directions are not those of the index: make it by RankingIndex.of(records, directions)")
     index = candidates if isinstance(candidates, RankingIndex) else RankingIndex.of(candidates, directions)
     now = in_utc(now)
     parts = [part for segment in index.segments if len((part := candidates_of(segment, query, now)).rows)]
@@ -146,7 +149,7 @@ class _Scoring:
         record = self._record(place)
         cosine = float(self.cosine[place])
         components = ScoreComponents(
-            lexical=float(self.lexical[place]) if self._applies("lexical") else 0.0,
+            lexical=float(self.lexical[place]),
             structural=float(self.structural[place]),
             recency=recency(record.time, self.now, self.half_life_days),
             importance=float(self.importance[place]),
@@ -181,9 +184,6 @@ class _Scoring:
         if weight.reason is not None:
             return Term(name, value=0.0, signal=None, weight=0.0, note=weight.reason)
         return Term(name, value=weight.value * signal, signal=signal, weight=weight.value, note=note, inputs=inputs)
-
-    def _applies(self, name: str) -> bool:
-        return self.weights[name].reason is None
 
     def _record(self, place: int) -> ExperimentRecord:
         for part in self.parts:
