@@ -97,14 +97,14 @@ def _named(entry: Entry, path: Path, value: EntryValue) -> dict[Path, Part]:
 
 def _named_items(entry: Entry, path: Path) -> dict[Path, Part]:
     """The names in a list; none of them if one is no name (`layers: [64, 64]`)."""
-    if not isinstance(entry.value, tuple):
+    if not isinstance(entry.value, tuple) or role_of_path(path) is Role.OTHER:
         return {}
     found: dict[Path, Part] = {}
     for index, value in enumerate(entry.value):
-        part = _named(entry, (*path, index), value)
-        if not part:
+        named = named_component(value)
+        if named is None:
             return {}
-        found.update(part)
+        found[*path, index] = Part((*path, index), *named, entry)
     return found
 
 

@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 from tried.draft.component_roles import Role, is_other_class, role_of_key, role_of_path, says_model
-from tried.draft.entries import Entry, Path
+from tried.draft.entries import Entry, EntryValue, Path
 from tried.draft.keys import words_of
 from tried.draft.prose import named_value
 from tried.draft.word_tables import word_set
@@ -154,7 +155,8 @@ def _part_of_tag(entry: Entry, *, in_component: bool) -> Part | None:
     return Part(entry.path, short, f"filter:{short}", entry)
 
 
-def named_component(value: object) -> tuple[str, str] | None:
+@lru_cache(maxsize=8192)
+def named_component(value: EntryValue) -> tuple[str, str] | None:
     """(name, token) of a text that stands for a component in a list of layers or nodes; None if it is none."""
     plain = named_value(value) if isinstance(value, str) else None
     if plain is None:

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from tried.draft.entries import Entry, ParsedConfig, Path, Special
-from tried.draft.hyperparameters import is_hyperparameter, is_hyperparameter_word
+from tried.draft.hyperparameters import is_hyperparameter, is_hyperparameter_word, is_telling
 from tried.draft.keys import words_of
 from tried.draft.word_tables import word_list, word_set
 
@@ -58,12 +58,19 @@ that ends in ``/**`` matches such a folder at any depth."""
 
 FRAMEWORK_KEYS = word_set(
     """
-    _target_ _component_ class_path _base_ model_name_or_path base_model pretrained_model_name_or_path dataset_reader
-    architectures finetuning_type hparams hyperparameters hyper_parameters train_micro_batch_size_per_gpu
-    zero_optimization fsdp_config deepspeed_config search_space
+    _target_ _component_ class_path model_name_or_path pretrained_model_name_or_path finetuning_type
+    train_micro_batch_size_per_gpu
     """
 )
 """Keys (lower case) that stand in configs of experiment frameworks and hardly elsewhere."""
+
+OUTER_FRAMEWORK_KEYS = word_set(
+    """
+    _base_ base_model dataset_reader hparams hyperparameters hyper_parameters zero_optimization fsdp_config
+    deepspeed_config search_space num_attention_heads
+    """
+)
+"""The same, at the root or one level below it."""
 
 CONFIG_FOLDERS = word_set(
     """
@@ -78,8 +85,9 @@ _CONFIG_NAMES = re.compile(
     r"|run_?config|config|ablation\w*|grid)(?:[-_.\d].*)?\Z",
     re.IGNORECASE,
 )
-_NEEDED = 2
 _NEEDED_OF_PYTHON = 3
+_NEEDED_WORDS = 3
+_LONGEST_VALUE = 200
 _MOST_ENTRIES = 50_000
 _SECRET_WORDS = word_set("secret password passwd token dsn smtp cookie jwt oauth salt credentials")
 _SETTINGS_CLASS = re.compile(
@@ -135,31 +143,37 @@ def matches(path: PurePath, glob: str) -> bool:
 
 def reads_like_experiment(path: PurePath, parsed: ParsedConfig, *, has_results_table_beside: bool = False) -> bool:
     """Whether data, variables or text hold what experiments are configured with."""
-    named = has_results_table_beside or _is_named_like_config(path)
-    found: set[str] = set()
-    words: set[str] = set()
-    secrets = 0
     if any(comment.text.startswith("@package ") for comment in parsed.comments):
         return True  # a group of Hydra's
+    if any(_is_framework_mark(entry) for entry in parsed.entries):
+        return parsed.language != "env"
+    found: set[str] = set()
+    words: set[str] = set()
+    secrets = False
     for entry in parsed.entries:
-        if entry.tag is not None and entry.tag.startswith(("!new:", "!apply:", "!name:")):
-            return True
-        if not entry.path or not isinstance(key := entry.path[-1], str):
+        if entry.value in (Special.MAPPING, Special.LIST) or not entry.path or not isinstance(entry.path[-1], str):
             continue
-        if entry.path == ("defaults",) and isinstance(entry.value, tuple | Special) and parsed.language == "yaml":
-            return True  # Hydra composes it
-        if key.lower() in FRAMEWORK_KEYS and not (key == "_BASE_" and parsed.language == "env"):
-            return True
-        if entry.value in (Special.MAPPING, Special.LIST):
-            continue
-        if is_hyperparameter(key):
-            found.add(key.lower())
-        elif parsed.language == "env":
-            secrets += not _SECRET_WORDS.isdisjoint(words_of(key))
+        key = entry.path[-1]
+        if is_hyperparameter(key) and not (isinstance(entry.value, str) and len(entry.value) > _LONGEST_VALUE):
+            found.add(key)
+        if parsed.language == "env":
+            secrets = secrets or not _SECRET_WORDS.isdisjoint(words_of(key))
             words.update(word for word in words_of(key) if is_hyperparameter_word(word))
-    if parsed.language == "env" and len(words) > _NEEDED and not secrets:
+    telling = sum(is_telling(key) for key in found)
+    if (has_results_table_beside or _is_named_like_config(path)) and not secrets:
+        return telling > 0 or len(found) > 1
+    return (telling > 0 and len(found) > 1) or (len(words) >= _NEEDED_WORDS and not secrets)
+
+
+def _is_framework_mark(entry: Entry) -> bool:
+    if entry.tag is not None and entry.tag.startswith(("!new:", "!apply:", "!name:", "!ref", "!PLACEHOLDER")):
         return True
-    return len(found) >= (1 if named and not secrets else _NEEDED)
+    if not entry.path or not isinstance(key := entry.path[-1], str):
+        return False
+    key = key.lower()
+    if len(entry.path) == 1 and key == "defaults":
+        return isinstance(entry.value, tuple) or entry.value is Special.LIST  # Hydra composes it
+    return key in FRAMEWORK_KEYS or (len(entry.path) < 3 and key in OUTER_FRAMEWORK_KEYS)
 
 
 def _python_holds_settings(entries: Iterable[Entry], has_results_table_beside: bool) -> bool:
@@ -250,4 +264,6 @@ def _is_other_root(keys: set[str], inner: set[str | int]) -> bool:
         or ("site_name" in keys and not keys.isdisjoint({"nav", "theme", "plugins"}))
         or ("repos" in keys and keys <= {"repos", "default_language_version", "ci", "exclude", "fail_fast"})
         or {"type", "features"} <= keys  # GeoJSON
+        or {"shapes", "operations"} <= keys  # descriptions of web services
+        or {"properties", "definitions"} <= keys
     )

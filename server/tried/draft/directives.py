@@ -59,7 +59,7 @@ class Directive:
 
 def without_directives(comment: str) -> str:
     """What a comment says besides its directives; all of it where it holds none (or one with an unknown action)."""
-    for match in _MARKER.finditer(comment):
+    for match in _MARKER.finditer(comment) if "tried" in comment.lower() else ():
         if _ACTION.match(comment, match.end()):
             return comment[: match.start()].rstrip()
     return comment
@@ -130,6 +130,8 @@ def plain_reason(reason: str) -> str:
 
 def _bodies(comment: str) -> list[str]:
     """The texts after each ``tried:`` of a comment, up to the next one."""
+    if "tried" not in comment.lower():
+        return []
     marks = list(_MARKER.finditer(comment))
     ends = [*(mark.start() for mark in marks[1:]), len(comment)]
     return [comment[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=False)]
