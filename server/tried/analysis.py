@@ -55,9 +55,12 @@ def analyse(
     settings: Settings,
     folder: Path | None = None,
     saved_at: datetime | None = None,
+    ranked: bool = True,
 ) -> Analysis:
-    """Drafts, findings and related experiments of a text. `folder` is the workspace that `path` lies in, `saved_at`
-    when the file was last written, if the text is what it holds: runs that it started since are not held against it.
+    """Drafts, findings and (`ranked`) related experiments of a text.
+
+    `folder` is the workspace that `path` lies in, `saved_at` when the file was last written, if the text is what it
+    holds: runs that it started since are not held against it.
     """
     from tried.draft.config_files import is_config
     from tried.draft.draft import drafts_of
@@ -89,7 +92,7 @@ def analyse(
         drafts=drafts,
         findings=_findings(drafts, path, place, folder, snapshot, settings, saved_at),
         query=query,
-        ranking=tuple(rank_in(snapshot, query, now, settings)) if query else (),
+        ranking=tuple(rank_in(snapshot, query, now, settings)) if query and ranked else (),
         problems=tuple(parsed.problems),
     )
 

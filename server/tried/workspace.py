@@ -109,8 +109,10 @@ class Workspace:
                 self._pool.refresh(progress)
             return self._pool.snapshot
 
-    def analyse(self, text: str, path: Path | None, language_id: str | None, now: datetime) -> Analysis:
-        """What is in a text, what is to be said about it, and what bears on it, given the snapshot of this moment."""
+    def analyse(
+        self, text: str, path: Path | None, language_id: str | None, now: datetime, *, ranked: bool = True
+    ) -> Analysis:
+        """What is in a text, what is to be said about it, and (`ranked`) what bears on it, in the present snapshot."""
         return analyse(
             text,
             path,
@@ -120,6 +122,7 @@ class Workspace:
             settings=self.settings,
             folder=self.folder,
             saved_at=_saved_at(path, text),
+            ranked=ranked,
         )
 
     def rank(self, query: RetrievalQuery, now: datetime, limit: int | None = None) -> list[ScoredRecord]:

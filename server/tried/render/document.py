@@ -44,7 +44,7 @@ Line: TypeAlias = Sequence[Inline]
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Its parts are written one after the other with a space between."""
+    """Its parts are written one after the other with a space between, but for one before a comma or full stop."""
 
     parts: Line
 
@@ -105,7 +105,7 @@ def _block_plain(block: Block) -> str:
 
 def _line_markdown(parts: Line, *, cell: bool = False) -> str:
     written = (_inline_markdown(part, cell, start=index == 0) for index, part in enumerate(_merged(parts)))
-    return " ".join(one for one in written if one)
+    return _joined(written)
 
 
 def _inline_markdown(part: Inline, cell: bool, start: bool) -> str:
@@ -118,7 +118,14 @@ def _inline_markdown(part: Inline, cell: bool, start: bool) -> str:
 
 
 def _line_plain(parts: Line) -> str:
-    return " ".join(written for part in _merged(parts) if (written := _inline_plain(part)))
+    return _joined(_inline_plain(part) for part in _merged(parts))
+
+
+def _joined(written: Iterable[str]) -> str:
+    line = ""
+    for one in written:
+        line += f" {one}" if line and one and one[0] not in ",." else one
+    return line
 
 
 def _inline_plain(part: Inline) -> str:

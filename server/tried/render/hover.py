@@ -110,9 +110,11 @@ def _stated(value: str | None) -> Inline:
 
 
 def _records(ids: Sequence[str]) -> list[Inline]:
-    parts: list[Inline] = [Text(counted(len(ids), "run") + ":"), *(Code(one) for one in ids[:MOST_RECORDS])]
+    parts: list[Inline] = [Text(counted(len(ids), "run") + ":")]
+    for number_of, one in enumerate(ids[:MOST_RECORDS]):
+        parts += [Text(","), Code(one)] if number_of else [Code(one)]
     if len(ids) > MOST_RECORDS:
-        parts.append(Text("…"))
+        parts.append(Text(", …"))
     return parts
 
 

@@ -1,0 +1,46 @@
+"""The commands and their common options."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tried.cli.check import check
+from tried.cli.conclude import conclude
+from tried.cli.demo import demo
+from tried.cli.pool import pool
+from tried.cli.rank import rank
+from tried.cli.serve import serve
+
+application = typer.Typer(
+    name="tried",
+    help="What have I already tried that bears on this experiment?",
+    add_completion=False,
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command in (check, rank, pool, conclude, serve, demo):
+    application.command()(_command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from tried import __version__
+
+        typer.echo(f"tried {__version__}")
+        raise typer.Exit
+
+
+@application.callback()
+def _common(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Show the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """What have I already tried that bears on this experiment?"""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

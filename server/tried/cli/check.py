@@ -1,0 +1,124 @@
+"""`tried check`: findings of config files, as a linter tells them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tried.analysis import Analysis
+from tried.cli.failure import Failure
+from tried.cli.files import config_files_in, must_exist, read_config
+from tried.cli.options import AsJson, Now, Pools, ResearchLine, empty_pool_advice, now_from, open_workspace
+from tried.cli.output import complain, console, line_of, write_json
+from tried.findings.finding import Finding, Severity
+from tried.render.escape import plain
+from tried.render.reports import CheckedFile, check_report
+from tried.render.words import counted
+from tried.text import LineIndex
+from tried.workspace import Workspace, workspace_folder
+
+STYLES: dict[Severity, str] = {"warning": "bold yellow", "information": "bold blue", "hover": "dim"}
+
+
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", show_default=False, help="Config files or folders.")],
+    pools: Pools = None,
+    research_line: ResearchLine = None,
+    now: Now = None,
+    as_json: AsJson = False,
+    hover: Annotated[
+        bool, typer.Option("--hover", help="Also what an editor shows only when the pointer rests on the place.")
+    ] = False,
+) -> int:
+    """Say what a config repeats. Exit status 1 if a warning stands, 2 on an error."""
+    checked = _Checked(pools, research_line, now_from(now))
+    for path, named in config_files_in(files):
+        checked.add(path, named)
+    if as_json:
+        write_json(check_report(checked.files))
+    else:
+        _print(checked, hover)
+    if checked.failed:
+        return 2
+    return 1 if checked.counts["warning"] else 0
+
+
+@dataclass
+class _Checked:
+    pools: list[Path] | None
+    research_line: str | None
+    now: datetime
+    files: list[CheckedFile] = field(default_factory=list)
+    remarks: dict[str, str] = field(default_factory=dict)
+    workspaces: dict[Path, Workspace] = field(default_factory=dict)
+    failed: bool = False
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(finding.severity for file in self.files for finding in file.findings)
+
+    def add(self, path: Path, named: bool) -> None:
+        try:
+            must_exist(path)
+            workspace = self._workspace(path)
+            text = read_config(path, workspace.settings)
+        except Failure as failure:
+            self.failed = True
+            complain(str(failure))
+            return
+        analysis = workspace.analyse(text, path.absolute(), None, self.now, ranked=False)
+        self.files.append(CheckedFile(str(path), text, analysis.is_config, analysis.findings))
+        if named and not analysis.is_config:
+            self.remarks[str(path)] = _why_not(analysis)
+
+    def _workspace(self, path: Path) -> Workspace:
+        folder = workspace_folder(path)
+        if folder not in self.workspaces:
+            overrides: dict[str, object] = {"research_line": self.research_line} if self.research_line else {}
+            self.workspaces[folder] = open_workspace(folder, self.pools, overrides)
+            if not self.workspaces[folder].snapshot:
+                complain(empty_pool_advice(self.workspaces[folder]))
+        return self.workspaces[folder]
+
+
+def _why_not(analysis: Analysis) -> str:
+    if analysis.passed_over:
+        return f"not looked at: {analysis.passed_over}"
+    return "does not look like an experiment config (config.include in tried.toml makes it one)"
+
+
+def _print(checked: _Checked, hover: bool) -> None:
+    out = console()
+    for file in checked.files:
+        if remark := checked.remarks.get(file.path):
+            out.print(line_of((plain(file.path), "bold"), f": {remark}"))
+        _print_findings(file, (finding for finding in file.findings if hover or finding.severity != "hover"))
+    configs = sum(file.is_config for file in checked.files)
+    told = [
+        counted(checked.counts["warning"], "warning"),
+        counted(checked.counts["information"], "information", "informations"),
+        f"{checked.counts['hover']:,} for the hover",
+    ]
+    records = sum(len(workspace.snapshot) for workspace in checked.workspaces.values())
+    out.print(line_of(f"{counted(configs, 'config')}, {counted(records, 'past run')}: {', '.join(told)}"))
+
+
+def _print_findings(file: CheckedFile, findings: Iterable[Finding]) -> None:
+    out = console()
+    lines = LineIndex(file.text)
+    for finding in findings:
+        line, column = lines.position(finding.span.start)
+        out.print(
+            line_of(
+                (f"{plain(file.path)}:{line + 1}:{column + 1}", "bold"),
+                ": ",
+                (finding.severity, STYLES.get(finding.severity, "")),
+                f" {finding.code}: {plain(finding.message)}",
+            )
+        )

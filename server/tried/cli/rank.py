@@ -1,0 +1,107 @@
+"""`tried rank`: the experiments that bear on a config or on free text, best first."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from tried.architecture import ArchitectureFingerprint
+from tried.cli.failure import Failure
+from tried.cli.files import must_exist, read_config
+from tried.cli.options import (
+    AsJson,
+    Now,
+    Pools,
+    ResearchLine,
+    empty_pool_advice,
+    folder_of_here,
+    now_from,
+    open_workspace,
+)
+from tried.cli.output import complain, console, line_of, write_json
+from tried.cli.ranking_text import print_ranking
+from tried.ranking.query import RetrievalQuery
+from tried.render.reports import ranking_report
+from tried.workspace import Workspace, workspace_folder
+
+
+def rank(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", show_default=False, help="A config file.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="Rank by free text, without a file.")] = None,
+    architecture: Annotated[
+        Path | None,
+        typer.Option(metavar="FINGERPRINT.json", show_default=False, help="An architecture to go with --text."),
+    ] = None,
+    pools: Pools = None,
+    research_line: ResearchLine = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only records with this tag. Can be given again.")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", help="Only records of this source.")] = None,
+    now: Now = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="At most so many.", show_default="ranking.limit"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the past experiments that bear on a config file or on a text."""
+    moment = now_from(now)
+    if file is None and text is None and architecture is None:
+        raise Failure("nothing to rank by; give a config FILE, or --text, or --architecture")
+    if file is not None and (text is not None or architecture is not None):
+        raise Failure("give a config FILE or --text with --architecture, not both")
+    if file:
+        must_exist(file)
+    workspace = open_workspace(workspace_folder(file) if file else folder_of_here(), pools)
+    query = (
+        _query_of_file(file, workspace)
+        if file
+        else RetrievalQuery(text=text or "", architecture=_fingerprint(architecture) if architecture else None)
+    )
+    query = dataclasses.replace(query, research_line=research_line, tags=tuple(tag or ()), source=source)
+    ranking = workspace.rank(query, moment, limit)
+    if as_json:
+        write_json(ranking_report(query, ranking, moment, workspace.settings.metrics.directions))
+    elif ranking:
+        print_ranking(ranking, workspace.snapshot, moment)
+    elif not workspace.snapshot:
+        complain(empty_pool_advice(workspace))
+    else:
+        console().print(line_of("no record passes these filters; `tried pool` shows what there is"))
+
+
+def _query_of_file(path: Path, workspace: Workspace) -> RetrievalQuery:
+    """What a file asks of the pool, whether it looks like a config or not: somebody named it."""
+    from tried.analysis import not_worth_reading, query_of
+    from tried.draft.draft import drafts_of
+    from tried.draft.syntax import language_of, parse
+
+    text = read_config(path, workspace.settings)
+    language = language_of(str(path))
+    if language is None:
+        raise Failure(f"{path}: no language of configs (YAML, JSON, TOML, Python, .env); use --text for free text")
+    if why := not_worth_reading(text, workspace.settings):
+        raise Failure(f"{path}: {why}; use --text for free text")
+    return query_of(drafts_of(parse(text, language), text)) or RetrievalQuery()
+
+
+def _fingerprint(path: Path) -> ArchitectureFingerprint:
+    try:
+        fingerprint = ArchitectureFingerprint.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise Failure(f"--architecture {path}: cannot be read ({(error.strerror or str(error)).lower()})") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise Failure(
+            f"--architecture {path}: {place}: {first['msg'].lower()};"
+            ' expected {"nodes": {"id": "filter:Name"}, "edges": [{"source": "id", "target": "id"}]}'
+        ) from error
+    if fingerprint.digest:
+        return fingerprint
+    return ArchitectureFingerprint.of(fingerprint.nodes, fingerprint.edges, fingerprint.node_config)
