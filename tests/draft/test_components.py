@@ -210,6 +210,28 @@ def test_a_repeated_mapping_is_a_loop_around_its_components() -> None:
     }
 
 
+def test_a_table_of_layers_reads_rows_by_number() -> None:
+    nodes, edges = graph(
+        {
+            "depth": 0.33,
+            "backbone": [[-1, 1, "Conv", [64, 3]], [-1, 3, "C2f", [128, True]], [-1, 1, "SPPF", [128, 5]]],
+            "head": [[-1, 1, "nn.Upsample", [None, 2]], [[-1, 1], 1, "Concat", [1]], [[4], 1, "Detect", ["nc"]]],
+        }
+    )
+    assert list(nodes.values()) == [
+        *("filter:Conv", "filter:C2f", "filter:SPPF"),
+        *("filter:Upsample", "filter:Concat", "filter:Detect"),
+    ]
+    assert edges == {
+        "backbone.0 > backbone.1",
+        "backbone.1 > backbone.2",
+        "backbone.2 > head.0",
+        "head.0 > head.1",
+        "backbone.1 > head.1",
+        "head.1 > head.2",
+    }
+
+
 EXPLICIT = {"enc > dec", "dec ~> head"}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from tried.draft.component_lists import REPEAT_KEYS
+from tried.draft.component_lists import REPEAT_KEYS, is_row
 from tried.draft.component_marks import Part, nearest
 from tried.draft.entries import Entry, EntryValue, Path
 from tried.draft.word_tables import word_set
@@ -44,6 +44,7 @@ def edges_of(entries: Sequence[Entry], text: str, parts: Mapping[Path, Part], gr
         *_containment(parts),
         *_order(parts, inputs, graphs),
         *_explicit_inputs(parts, inputs, names),
+        *_rows(entries, parts),
         *_graph_edges(entries, graphs, names),
         *_references(entries, text, parts, names),
     ):
@@ -101,7 +102,9 @@ def _order(
 ) -> Iterator[Edge]:
     lists: dict[Path, list[Path]] = defaultdict(list)
     sequences: dict[Path, list[Path]] = defaultdict(list)
-    for path in parts:
+    for path, part in parts.items():
+        if is_row(part):
+            continue
         if path and isinstance(path[-1], int):
             lists[path[:-1]].append(path)
         elif path and path[:-1] in parts and parts[path[:-1]].name == "Sequential":
@@ -143,6 +146,19 @@ def _explicit_inputs(
                 source = None
             if source is not None:
                 yield source.path, path, "data"
+
+
+def _rows(entries: Iterable[Entry], parts: Mapping[Path, Part]) -> Iterator[Edge]:
+    """Rows say which rows they read, by number over all tables: −1 is the one before."""
+    rows = [path for path, part in parts.items() if is_row(part)]
+    number = {path: index for index, path in enumerate(rows)}
+    for entry in entries if rows else ():
+        index = number.get(entry.path[:-1])
+        if index is None or entry.path[-1] != 0:
+            continue
+        for source in entry.value if isinstance(entry.value, tuple) else (entry.value,):
+            if type(source) is int and 0 <= (at := index + source if source < 0 else source) < len(rows):
+                yield rows[at], rows[index], "data"
 
 
 def _graph_edges(entries: Iterable[Entry], graphs: frozenset[Path], names: _Names) -> Iterator[Edge]:

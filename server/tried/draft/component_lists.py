@@ -21,6 +21,10 @@ LAYER_LISTS = word_set(
 LAYOUT_LETTERS = {"A": "attention", "S": "ssm", "M": "mamba", "H": "parallel-hybrid", "E": "moe", "F": "mlp"}
 """Letters of a layout in one word (`block_layout: AAASSS`); a layout with any other letter is not read."""
 
+ROW_TABLES = word_set("backbone neck head")
+"""Keys at the root of tables of layers, whose rows are `[from, repeats, module, arguments]`."""
+
+ROW_NAME = 2
 REPEAT_KEYS = word_set("repeat repeats num_repeats n_repeats loop loops times")
 BRANCH_KEYS = word_set("branch branches")
 _LONGEST_LAYOUT = 512
@@ -39,8 +43,8 @@ def listed_parts(entries: Iterable[Entry], graphs: frozenset[Path], marked: Mapp
         elif len(path) > 1 and path[:-2] in graphs and path[-2] == "nodes":
             found.update(_named(entry, path, entry.value))
         elif isinstance(path[-1], int):
-            if _is_layer_list(path[:-1]):
-                found.update(_named(entry, path, entry.value))
+            if _is_layer_list(path[:-1]) or _names_a_row(path):
+                found.update(_named(entry, path[:-1] if _names_a_row(path) else path, entry.value))
         elif path[-1].lower() == "architectures":
             # What the mapping around a single name describes is that architecture, with all that it holds.
             if isinstance(entry.value, tuple) and len(entry.value) == 1:
@@ -82,6 +86,15 @@ def graphs_in(entries: Sequence[Entry]) -> frozenset[Path]:
         if entry.path and entry.path[-1] in ("nodes", "edges"):
             owners[str(entry.path[-1])].add(entry.path[:-1])
     return frozenset(owners["nodes"] & owners["edges"])
+
+
+def is_row(part: Part) -> bool:
+    """Whether a part is a row of a table of layers, `[from, repeats, module, arguments]`, as YOLO's configs have it."""
+    return part.entry.path[:-1] == part.path and _names_a_row(part.entry.path)
+
+
+def _names_a_row(path: Path) -> bool:
+    return len(path) == 3 and path[2] == ROW_NAME and isinstance(path[1], int) and path[0] in ROW_TABLES
 
 
 def _is_layer_list(path: Path) -> bool:
