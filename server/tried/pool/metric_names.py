@@ -57,7 +57,6 @@ PHRASES: Final[dict[str, Direction]] = {
     "per second": "max",
     "tok s": "max",
     "tokens s": "max",
-    "samples s": "max",
     "win rate": "max",
     "success rate": "max",
     "pass rate": "max",
@@ -115,6 +114,9 @@ BOOKKEEPING_PHRASES: Final = (
     "grad acc",
     "exit code",
     "return code",
+    "samples per second",
+    "steps per second",
+    "epochs per second",
 )
 
 BOOKKEEPING_WORDS: Final = frozenset(
@@ -173,8 +175,8 @@ def is_bookkeeping_metric(name: str) -> bool:
 
 def names_a_result(word: str) -> bool:
     """True where a name ends in the name of a result (`val_bpb`, `loss`), as against `loss_weight`."""
-    segments = segments_of(word)
-    return bool(segments) and (segments[-1] in WORDS or _without_digits(segments[-1]) in WORDS)
+    last = segments_of(word)[-1:]
+    return any(part in WORDS or part in WEAK_WORDS or _without_digits(part) in WORDS for part in last)
 
 
 def _strong_direction(segments: tuple[str, ...]) -> Direction | None:

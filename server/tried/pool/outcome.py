@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tried.pool.causes import cause_in
 from tried.pool.metric_names import direction_by_name, is_bookkeeping_metric, segments_of
-from tried.pool.record import Cause, Conclusion, Derivation, Direction, ExperimentRecord, MetricDelta
+from tried.pool.record import Cause, Conclusion, Direction, ExperimentRecord, MetricDelta
 
 __all__ = [
     "cause_of",
@@ -128,7 +128,7 @@ def importance(record: ExperimentRecord, directions: Directions | None = None) -
         value += CONCLUSION_BONUS
     if prose:
         value += PROSE_BONUS
-    if _has_derivation(record.derivation):
+    if record.derivation is not None and record.derivation.model_fields_set:
         value += DERIVATION_BONUS
     if improved(record, directions):
         value += IMPROVED_BONUS
@@ -312,12 +312,6 @@ def _cause_of_exit(record: ExperimentRecord) -> Cause | None:
 def _outcome(record: ExperimentRecord) -> str | None:
     outcome = record.outcome
     return outcome.strip().lower() or None if outcome else None
-
-
-def _has_derivation(derivation: Derivation | None) -> bool:
-    if derivation is None:
-        return False
-    return bool(derivation.changes or derivation.metric_delta or derivation.from_ or _written(derivation.summary))
 
 
 def _has_debug_phrase(parts: tuple[str, ...]) -> bool:

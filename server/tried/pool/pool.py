@@ -202,6 +202,8 @@ class Pool:
                     progress(total - 1, total, "indexing what is new")
                 self._snapshot = self._advanced(dirty)
             self._left, self._rearranged = {}, False
+            if progress is not None:
+                progress(total, total, "ready")
             return self._snapshot
 
     def place_of(self, record_id: str) -> tuple[Path, int] | None:

@@ -198,14 +198,14 @@ def status_of(cell: str) -> Status:
 
 def _status_column(names: Sequence[str], rows: Sequence[Row]) -> int | None:
     """A column with a fitting name in which some row was kept, discarded, reverted or crashed; without any rows yet,
-    `status` beside a description."""
+    `status` beside an id and a description."""
     for wanted in STATUS_COLUMNS:
         for index, name in enumerate(names):
             if name != wanted:
                 continue
             if any(_is_deciding(row.cells, index) for row in rows):
                 return index
-            if not rows and name == "status" and not set(names).isdisjoint(DESCRIPTION_COLUMNS):
+            if not rows and name == "status" and "description" in names and not set(names).isdisjoint(ID_COLUMNS):
                 return index
     return None
 

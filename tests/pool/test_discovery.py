@@ -1,0 +1,117 @@
+"""What is found in a workspace folder without being told."""
+
+from pathlib import Path
+
+import pytest
+
+from tried.pool.sources import discovery
+from tried.pool.sources.discovery import discover, project_of, source_of
+from tried.pool.sources.journal_source import JournalSource
+from tried.pool.sources.results_table import ResultsTableSource
+
+TABLE = "commit\tval_loss\tstatus\tdescription\na1a1a1a\t1\tkeep\tx\n"
+
+
+def put(folder: Path, *places: str) -> None:
+    for place in places:
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(TABLE if path.suffix in (".tsv", ".csv") else "")
+
+
+def found(folder: Path, *exclude: str) -> list[str]:
+    return [source.path.relative_to(folder).as_posix() for source in discover(folder, exclude).sources]
+
+
+def test_journals_come_first_and_ours_before_all(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        "results.tsv",
+        "a/.soma/experiments.jsonl",
+        ".tried/pool.jsonl",
+        ".soma/experiments.jsonl",
+        "a/b/my_results_2.tsv",
+    )
+    assert found(tmp_path) == [
+        ".tried/pool.jsonl",
+        ".soma/experiments.jsonl",
+        "a/.soma/experiments.jsonl",
+        "a/b/my_results_2.tsv",
+        "results.tsv",
+    ]
+    assert [source.kind for source in discover(tmp_path).sources] == ["journal"] * 3 + ["results-table"] * 2
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(
+            "node_modules/x/results.tsv",
+            ".git/results.tsv",
+            "venv/results.tsv",
+            ".hidden/results.tsv",
+            "mlruns/0/results.tsv",
+        ),
+        *("lib/site-packages/results.tsv", "wandb/results.tsv", "__pycache__/results.tsv", "1/2/3/4/5/6/7/results.tsv"),
+        *("data.tsv", "pool.jsonl", "tried/pool.jsonl"),
+    ],
+)
+def test_what_is_passed_over(tmp_path: Path, place: str) -> None:
+    put(tmp_path, place)
+    assert found(tmp_path) == []
+
+
+def test_environments_of_any_name_are_passed_over(tmp_path: Path) -> None:
+    put(tmp_path, "py312/pyvenv.cfg", "py312/share/results.tsv", "conda/conda-meta/history", "conda/results.tsv")
+    assert found(tmp_path) == []
+
+
+def test_a_file_of_that_name_that_is_no_results_table_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "results.tsv").write_text("gene\tp\nA\t0.1\n")
+    (tmp_path / "other_results.tsv").write_bytes(b"\x00\xff" * 100)
+    assert found(tmp_path) == []
+
+
+def test_what_is_excluded(tmp_path: Path) -> None:
+    put(tmp_path, "old/results.tsv", "new/results.tsv", "old/.tried/pool.jsonl")
+    assert found(tmp_path, "old") == ["new/results.tsv"]
+    assert found(tmp_path, "*.tsv") == ["old/.tried/pool.jsonl"]
+
+
+def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    put(tmp_path, "a/results.tsv")
+    (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
+    assert found(tmp_path) == ["a/results.tsv"]
+
+
+def test_the_search_ends_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, *(f"{number}/results.tsv" for number in range(8)))
+    assert discover(tmp_path).limits == ()
+    monkeypatch.setattr(discovery, "SOURCE_LIMIT", 3)
+    some = discover(tmp_path)
+    assert len(some.sources) == 3
+    assert "name further ones in tried.toml" in some.limits[0].why
+    monkeypatch.setattr(discovery, "FOLDER_LIMIT", 2)
+    assert "2 folders were searched" in discover(tmp_path).limits[0].why
+    assert "it took too long" in discover(tmp_path, seconds=-1.0).limits[0].why
+
+
+def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+    assert discover(tmp_path / "none").sources == ()
+
+
+def test_a_table_is_named_by_its_place_in_the_repository(tmp_path: Path) -> None:
+    put(tmp_path, "clone/.git/HEAD", "clone/work/phase1/results.tsv")
+    assert project_of(tmp_path / "clone" / "work") == tmp_path / "clone"
+    for opened in ("clone", "clone/work"):
+        (source,) = discover(tmp_path / opened).sources
+        assert isinstance(source, ResultsTableSource)
+        assert source.name == "work/phase1/results.tsv"
+        assert source.research_line == "work/phase1"
+
+
+def test_a_named_file_is_a_table_by_its_suffix_and_else_a_journal(tmp_path: Path) -> None:
+    assert source_of(tmp_path / "x.tsv", tmp_path) == ResultsTableSource(tmp_path / "x.tsv", tmp_path)
+    assert isinstance(source_of(tmp_path / "x.CSV"), ResultsTableSource)
+    assert source_of(tmp_path / "x.jsonl") == JournalSource(tmp_path / "x.jsonl")
+    assert isinstance(source_of(tmp_path / "x"), JournalSource)

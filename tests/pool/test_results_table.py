@@ -1,0 +1,366 @@
+"""Results tables as agents and people leave them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tried.pool.outcome import is_dead_end, worked
+from tried.pool.record import ExperimentRecord
+from tried.pool.sources.results_table import ResultsTableSource, is_results_table, research_line_of
+from tried.pool.sources.source import Delta
+
+HEADER = "commit\tval_bpb\tmemory_gb\tstatus\tdescription"
+BASIC = f"""{HEADER}
+c24aaaa\t1.450\t2.1\tkeep\tbaseline
+66fbbbb\t1.453\t2.1\tdiscard\tincrease EMBED_LR to 0.8
+caf1111\t1.440\t2.2\tkeep\tDEPTH 4->5
+89e464\t1.460\t2.2\trevert\tDEPTH 5->6
+de00000\t0.000000\t0.0\tcrash\tDEPTH=16 (OOM)
+"""
+
+
+def scan(tmp_path: Path, text: str, name: str = "results.tsv") -> Delta:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return ResultsTableSource(path, tmp_path).scan(None)
+
+
+def rows(tmp_path: Path, text: str, name: str = "results.tsv") -> list[ExperimentRecord]:
+    return list(scan(tmp_path, text, name).upserts)
+
+
+def test_a_row_is_an_experiment(tmp_path: Path) -> None:
+    run = rows(tmp_path, BASIC)[1]
+    assert json.loads(run.to_json()) == {
+        "id": "results-table:results.tsv:66fbbbb",
+        "name": "increase EMBED_LR to 0.8",
+        "source": "results-table",
+        "research_line": tmp_path.name,
+        "metrics": {"val_bpb": 1.453, "memory_gb": 2.1},
+        "conclusion": {"headline": "increase EMBED_LR to 0.8", "outcome": "completed"},
+        "verdict": "dead_end",
+        "objective": "val_bpb",
+        "tags": ["discard"],
+        "git": {"commit": "66fbbbb"},
+        "parent": "results-table:results.tsv:c24aaaa",
+        "derivation": {
+            "from": "results-table:results.tsv:c24aaaa",
+            "to": "results-table:results.tsv:66fbbbb",
+            "changes": [{"change": "ParamChanged", "key": "EMBED_LR", "from": None, "to": "0.8"}],
+            "metric_delta": {"val_bpb": {"before": 1.45, "after": 1.453, "delta": pytest.approx(0.003)}},
+        },
+        "schema_version": 2,
+        "kind": "experiment",
+    }
+
+
+def test_what_became_of_each_row(tmp_path: Path) -> None:
+    table = rows(tmp_path, BASIC)
+    assert [run.verdict for run in table] == ["works", "dead_end", "works", "dead_end", None]
+    assert [run.outcome for run in table] == ["completed"] * 4 + ["crashed"]
+    assert [is_dead_end(run) for run in table] == [False, True, False, True, True]
+    assert [worked(run) for run in table] == [True, False, True, False, False]
+
+
+def test_each_row_comes_from_the_last_kept_one(tmp_path: Path) -> None:
+    table = rows(tmp_path, BASIC)
+    assert [run.parent and run.parent.rsplit(":")[-1] for run in table] == [
+        None,
+        "c24aaaa",
+        "c24aaaa",
+        "caf1111",
+        "caf1111",
+    ]
+    assert table[0].derivation is None
+
+
+def test_a_commit_is_text_even_if_it_looks_like_a_number(tmp_path: Path) -> None:
+    run = rows(tmp_path, BASIC)[3]
+    assert run.id == "results-table:results.tsv:89e464"
+    assert run.git == {"commit": "89e464"}
+    assert set(run.metrics) == {"val_bpb", "memory_gb"}
+
+
+def test_the_zeros_of_a_crash_are_placeholders(tmp_path: Path) -> None:
+    crash = rows(tmp_path, BASIC)[4]
+    assert crash.metrics == {}
+    assert crash.derivation is not None
+    assert crash.derivation.metric_delta == {}
+    assert [change.key for change in crash.derivation.changes] == ["DEPTH"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "verdict", "outcome"),
+    [
+        ("KEEP", "works", "completed"),
+        ("kept", "works", "completed"),
+        ("KEEP:major_win", "works", "completed"),
+        ("BASELINE", None, "completed"),
+        ("Discarded", "dead_end", "completed"),
+        ("REVERTED:too_eager", "dead_end", "completed"),
+        ("revert (feature mismatch)", "dead_end", "completed"),
+        ("ERROR", None, "failed"),
+        ("timeout", None, "failed"),
+        ("OK", None, "completed"),
+        ("KEEP_CANDIDATE", None, None),
+        ("TOURNAMENT", None, None),
+        ("running", None, None),
+        ("", None, None),
+    ],
+)
+def test_words_of_the_status_column(tmp_path: Path, cell: str, verdict: str | None, outcome: str | None) -> None:
+    run = rows(tmp_path, f"{HEADER}\nc24aaaa\t1.45\t2\tkeep\tbaseline\nd1d1d1d\t1.5\t2\t{cell}\tx\n")[1]
+    assert (run.verdict, run.outcome) == (verdict, outcome)
+
+
+def test_where_the_table_leaves_it_open_a_worse_number_is_no_judgement(tmp_path: Path) -> None:
+    run = rows(tmp_path, f"{HEADER}\nc24aaaa\t1.45\t2\tkeep\tbaseline\nd1d1d1d\t1.5\t2\tCONTROL\tx\n")[1]
+    assert run.derivation is not None
+    assert not run.derivation.metric_delta
+    assert not is_dead_end(run)
+    assert not worked(run)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BASIC,
+        "exp_id\tdescription\tmae\tdecision\nE0\tbase\t4.4\tBASELINE\nE1\tx\t4.2\tREVERT\n",
+        'commit,val_loss,status,description\nabc1234,1.5,keep,"lr 0.1, wd 0"\n',
+        f"# a remark\n\n{HEADER}\na1a1a1a\t1\t2\tkeep\tx\n",
+        f"{HEADER}\n",
+        f"\ufeff{HEADER}\r\na1a1a1a\t1\t2\tkeep\tx\r\n",
+    ],
+)
+def test_what_is_a_results_table(text: str) -> None:
+    assert is_results_table(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "just words\n",
+        "a\tb\n1\t2\n",
+        "exp_id\tdescription\tmae\nE0\tbase\t4.4\n",
+        "commit\tstatus\tdescription\nabc\tOK\tx\n",
+        "order\tstatus\nA1\tshipped\n",
+        "name\tstatus\n",
+        "a\0b\tstatus\tdescription\nx\tkeep\ty\n",
+    ],
+)
+def test_what_is_none(text: str, tmp_path: Path) -> None:
+    assert not is_results_table(text.encode())
+    delta = scan(tmp_path, text)
+    assert delta.upserts == ()
+    assert [skipped.where for skipped in delta.skipped] == ["the file"]
+    assert "not a results table" in delta.skipped[0].why
+
+
+def test_the_last_cut_line_of_a_peek_is_not_looked_at() -> None:
+    assert is_results_table(BASIC.encode()[:-3])
+
+
+def test_ids_stay_when_rows_are_appended_inserted_or_measured_again(tmp_path: Path) -> None:
+    before = [run.id for run in rows(tmp_path, BASIC)]
+    lines = BASIC.splitlines()
+    inserted = [*lines[:2], "aaaaaaa\t1.4\t2\tdiscard\tsomething", *lines[2:], "bbbbbbb\t1.4\t2\tkeep\tother"]
+    after = [run.id for run in rows(tmp_path, "\n".join(inserted).replace("1.453", "1.459"))]
+    assert [run_id for run_id in after if run_id in before] == before
+    assert len(after) == len(before) + 2
+
+
+def test_ids_do_not_depend_on_the_machine(tmp_path: Path) -> None:
+    for clone in ("here", "there"):
+        folder = tmp_path / clone / "phase2"
+        folder.mkdir(parents=True)
+        (folder / "results.tsv").write_text(BASIC)
+    here, there = (
+        ResultsTableSource(tmp_path / clone / "phase2" / "results.tsv", tmp_path / clone).scan(None).upserts
+        for clone in ("here", "there")
+    )
+    assert [run.id for run in here] == [run.id for run in there]
+    assert here[0].id == "results-table:phase2/results.tsv:c24aaaa"
+    assert here[0].research_line == "phase2"
+
+
+def test_rows_without_or_with_the_same_commit_have_ids_of_their_own(tmp_path: Path) -> None:
+    text = (
+        f"{HEADER}\n\t1\t2\tkeep\tfirst\n-\t1\t2\tkeep\tsecond\nabc1234\t1\t2\tkeep\tx\nabc1234\t1\t2\tkeep\ty\n"
+        + 2 * "abc1234\t1\t2\tkeep\tx\n"
+    )
+    ids = [run.id.rsplit(":", 1)[1] for run in rows(tmp_path, text)]
+    assert len(set(ids)) == 6
+    assert ids[2] == "abc1234"
+    assert [one.split("~")[0].split("-")[0] for one in ids] == [
+        "row",
+        "row",
+        "abc1234",
+        "abc1234",
+        "abc1234",
+        "abc1234",
+    ]
+    shuffled = f"{HEADER}\n-\t1\t2\tkeep\tsecond\n\t1\t2\tkeep\tfirst\n"
+    assert [run.id.rsplit(":", 1)[1] for run in rows(tmp_path, shuffled)] == [ids[1], ids[0]]
+
+
+def test_the_research_line_is_the_folder(tmp_path: Path) -> None:
+    assert research_line_of(tmp_path / "a" / "b", tmp_path) == "a/b"
+    assert research_line_of(tmp_path, tmp_path) == tmp_path.name
+    assert research_line_of(tmp_path / "a", tmp_path / "b") == "a"
+    assert research_line_of(tmp_path / "a", None) == "a"
+
+
+def test_ragged_rows(tmp_path: Path) -> None:
+    text = "\n".join(
+        [
+            HEADER,
+            "c24aaaa\t1.45\t2.1\tkeep",  # no description
+            "1.44\t2.1\tkeep\tthe commit cell was left out",
+            "d1d1d1d\t1.46\t2.1\tdiscard\ta tab\tin the description",
+            "d2d2d2d\t1.46\t2.1\tdiscard\tempty cells\t\t",
+            "just a remark",
+            "# another one",
+            HEADER,
+            '"d3d3d3d"\t"1.47"\t2.1\tdiscard\t"he said ""no"""',
+            'd4d4d4d\t1.48\t2.1\tdiscard\tan open " quote',
+        ]
+    )
+    delta = scan(tmp_path, text)
+    assert [(run.name, run.metrics.get("val_bpb")) for run in delta.upserts] == [
+        ("c24aaaa", 1.45),
+        ("the commit cell was left out", 1.44),
+        ("a tab in the description", 1.46),
+        ("empty cells", 1.46),
+        ('he said "no"', 1.47),
+        ('an open " quote', 1.48),
+    ]
+    assert [(skipped.where, skipped.why) for skipped in delta.skipped] == [
+        ("line 6", "fewer than two cells; a remark needs a `#` in front")
+    ]
+
+
+def test_rows_with_columns_that_the_header_lacks_keep_what_is_certain(tmp_path: Path) -> None:
+    text = "commit\tdescription\tawt\tstatus\ne1e1e1e\tfirst\t3.5\tkeep\ne2e2e2e\tsecond\t9\t8\tREVERTED:worse\n"
+    delta = scan(tmp_path, text)
+    second = delta.upserts[1]
+    assert (second.name, second.verdict, second.metrics) == ("second", "dead_end", {})
+    assert [skipped.why for skipped in delta.skipped] == ["5 cells under 4 columns: the metrics were left out"]
+
+
+def test_words_and_empty_cells_in_metric_columns(tmp_path: Path) -> None:
+    cells = ["1.5\t", "nan\t2", "see log\t2", "+1.25\t-"]
+    table = rows(tmp_path, "\n".join([HEADER, *(f"a{n}a{n}a{n}a\t{two}\tkeep\tx" for n, two in enumerate(cells))]))
+    assert table[0].metrics == {"val_bpb": 1.5}
+    assert str(table[1].metrics["val_bpb"]) == "nan"
+    assert table[2].metrics == {"val_bpb": "see log", "memory_gb": 2.0}
+    assert table[3].metrics == {"val_bpb": 1.25}
+
+
+def test_other_columns_find_their_place(tmp_path: Path) -> None:
+    text = (
+        "timestamp\texp_id\tdescription\tmodel\tseed\tworst_case\trmse\tstatus\tnotes\n"
+        "2026-03-01T10:00:00\tE0\tplain\tridge\t7\tedges\t0.5\tkeep\tfirst try\n"
+    )
+    (run,) = rows(tmp_path, text)
+    assert run.timestamp == "2026-03-01T10:00:00"
+    assert run.params == {"model": "ridge", "seed": "7"}
+    assert run.metrics == {"rmse": 0.5}
+    assert run.notes == "first try\nworst_case: edges"
+    assert run.git is None
+
+
+def test_a_metric_and_its_value_in_two_columns(tmp_path: Path) -> None:
+    header = "exp_id\tdescription\tmetric\tvalue\tstatus"
+    table = rows(tmp_path, f"{header}\nE0\ta\tauc\t0.7\tKEEP\nE1\tb\tauc\t0.6\tREVERT\nE2\tc\trmse\t3\tREVERT\n")
+    assert [run.metrics for run in table] == [{"auc": 0.7}, {"auc": 0.6}, {"rmse": 3.0}]
+    assert [run.parent is not None for run in table] == [False, True, False], "another metric is another line of runs"
+
+
+def test_a_table_in_which_targets_alternate_compares_like_with_like(tmp_path: Path) -> None:
+    header = "exp_id\tdescription\ttarget\tmae\tstatus"
+    table = rows(tmp_path, f"{header}\nE0\ta\tgloss\t9\tKEEP\nE0\ta\thard\t2\tKEEP\nE1\tb\tgloss\t8\tREVERT\n")
+    assert table[2].parent == table[0].id
+    assert table[1].parent is None
+
+
+def test_a_grown_table_gives_only_what_is_new_or_other(tmp_path: Path) -> None:
+    path = tmp_path / "results.tsv"
+    path.write_text(BASIC)
+    source = ResultsTableSource(path, tmp_path)
+    first = source.scan(None)
+    assert source.scan(first.cursor).is_empty
+    path.write_text(BASIC.replace("1.453", "1.454") + "fff0000\t1.4\t2.1\tkeep\tnew\n")
+    second = source.scan(first.cursor)
+    assert [run.id.rsplit(":")[-1] for run in second.upserts] == ["66fbbbb", "fff0000"]
+    assert not second.reset
+    path.write_text("\n".join(BASIC.splitlines()[:2]))
+    third = source.scan(second.cursor)
+    assert [run_id.rsplit(":")[-1] for run_id in third.removed] == [
+        "66fbbbb",
+        "caf1111",
+        "89e464",
+        "de00000",
+        "fff0000",
+    ]
+    path.unlink()
+    gone = source.scan(third.cursor)
+    assert (gone.reset, gone.upserts) == (True, ())
+    assert [skipped.why for skipped in gone.skipped] == ["there is no such file"]
+    assert source.scan(gone.cursor).is_empty
+
+
+def test_a_touched_table_says_nothing_new(tmp_path: Path) -> None:
+    path = tmp_path / "results.tsv"
+    path.write_text(BASIC.replace("1.453", "nan"))
+    source = ResultsTableSource(path, tmp_path)
+    first = source.scan(None)
+    path.write_text(BASIC.replace("1.453", "nan"))
+    assert source.scan(first.cursor).is_empty
+
+
+def test_the_line_of_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "results.tsv"
+    path.write_text(BASIC.replace("caf1111", "# a remark\nonly one\ncaf1111"))
+    source = ResultsTableSource(path, tmp_path)
+    assert source.line_of("results-table:results.tsv:66fbbbb") == 3
+    assert source.line_of("results-table:results.tsv:caf1111") == 6
+    assert source.line_of("results-table:results.tsv:none") is None
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "results.tsv"
+    path.write_bytes(BASIC.encode().replace(b"DEPTH 4->5", b"caf\xe9"))
+    delta = ResultsTableSource(path, tmp_path).scan(None)
+    assert delta.upserts[2].name == "caf\ufffd"
+    assert [(skipped.where, skipped.why) for skipped in delta.skipped] == [
+        ("line 4", "invalid UTF-8, read with replacement characters")
+    ]
+    path.write_bytes(b"\x00\x01\x02" * 100)
+    assert ResultsTableSource(path, tmp_path).scan(None).upserts == ()
+    path.unlink()
+    path.mkdir()
+    assert [s.why for s in ResultsTableSource(path).scan(None).skipped] == ["is a folder, not a table"]
+
+
+CELLS = st.sampled_from(
+    ["keep", "discard", "crash", "1.5", "nan", "", "-", "x y", "LR 0.1->0.2", "c24aaaa", '"', "#", "é", "baseline"]
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.lists(CELLS, max_size=8), max_size=8))
+def test_whatever_the_rows_ids_are_unique_and_rows_are_read_or_told(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[list[str]]
+) -> None:
+    lines = ["\t".join(row) for row in cells]
+    delta = scan(tmp_path_factory.mktemp("table"), "\n".join([HEADER, "c0c0c0c\t1\t2\tkeep\tfirst", *lines]))
+    ids = [run.id for run in delta.upserts]
+    assert len(ids) == len(set(ids))
+    meant = [line for line in lines if line.strip() and not (line.lstrip().startswith("#") and "\t" not in line)]
+    told = {skipped.where for skipped in delta.skipped}
+    assert len(ids) - 1 <= len(meant) <= len(ids) - 1 + len(told)
