@@ -59,6 +59,7 @@ def test_all_that_a_draft_holds() -> None:
         (
             *("Wider blocks, since depth alone did not help.", "as in the paper", "the last run overfitted"),
             *("wide-net", "ablation", "width", "ConvNet", "Stem", "AdamW", "librispeech"),
+            *("width", "lr", "batch_size"),
         )
     )
 
@@ -232,3 +233,35 @@ def test_a_draft_of_5000_lines_is_quick_and_time_grows_with_length() -> None:
     small, large = seconds_for(250), seconds_for(1000)
     assert large < 8 * small + 0.02
     assert seconds_for(500) < 0.25  # 5,000 lines; several times what it takes, for a busy machine
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# " + "a" * 1900 + "\n# " + "a." * 900 + "\n",
+        "# " + "x=" * 900 + "\n",
+        "# " + "- " * 900 + "\n",
+        "# " + "a(" * 900 + "\n",
+        "# " + "# tried:" * 200 + "\n",
+        "# " + "'" * 901 + '"' * 901 + "\n",
+        "a: {type: Net, name: same, inputs: same}\n",
+    ],
+    ids=["long words", "assignments", "dashes", "calls", "markers", "quotes", "aliases"],
+)
+def test_hostile_lines_take_time_in_proportion(text: str) -> None:
+    parsed = parse(
+        "".join(f"model{number}: 1 {text}" if text[0] == "#" else f"m{number}" + text[1:] for number in range(400)),
+        "yaml",
+    )
+    start = time.process_time()
+    drafts_of(parsed, " " * 10**6)
+    assert time.process_time() - start < 2.0
+
+
+def test_deep_nesting_is_no_architecture_and_takes_no_time() -> None:
+    text = "{model: " * 200 + "[" + "{type: Net}, " * 2000 + "]" + "}" * 200
+    parsed = parse(text, "yaml")
+    start = time.process_time()
+    (draft,) = drafts_of(parsed, text)
+    assert time.process_time() - start < 2.0
+    assert draft.architecture is None

@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 from entry_builder import Tagged, entries
 
-from tried.draft.query_text import QueryPart, query_text, value_words, word_value
+from tried.draft.parameters import parameters_of
+from tried.draft.query_text import QueryPart, knob_names, query_text, value_words, word_value
 
 
 @pytest.mark.parametrize(
@@ -84,17 +85,42 @@ ALL: dict[str, Any] = {
     "tags": ["ablation"],
     "components": ["ResNet"],
     "values": ["mnist"],
+    "knobs": ["num_layers"],
 }
 
 
 def test_the_parts_in_their_order() -> None:
-    assert query_text(**ALL) == "why, see\nrun one\nablation\nResNet\nmnist"
+    assert query_text(**ALL) == "why, see\nrun one\nablation\nResNet\nmnist\nnum_layers"
     assert query_text() == ""
 
 
 @pytest.mark.parametrize(
     ("part", "text"),
-    [("prose", "why, see"), ("name", "run one"), ("tags", "ablation"), ("components", "ResNet"), ("values", "mnist")],
+    [
+        ("prose", "why, see"),
+        ("name", "run one"),
+        ("tags", "ablation"),
+        ("components", "ResNet"),
+        ("values", "mnist"),
+        ("knobs", "num_layers"),
+    ],
 )
 def test_each_part_can_stand_alone(part: QueryPart, text: str) -> None:
     assert query_text(**ALL, parts=(part,)) == text
+
+
+def test_knobs_are_named_once_by_their_last_segment_if_they_are_set() -> None:
+    tree = {
+        "opt": {"lr": 0.1},
+        "head": {"lr": 0.2},
+        "dims": [1, 2],
+        "ema": None,
+        "seed": 1,
+        "epochs": 3,
+        "dataset": "x",
+    }
+    assert knob_names(parameters_of(entries(tree))) == ("lr", "dims")
+
+
+def test_a_book_in_the_notes_is_cut() -> None:
+    assert len(query_text(prose=["word " * 100_000])) == 20_000

@@ -18,7 +18,7 @@ from tried.draft.directives import Directive, directives_of
 from tried.draft.entries import Comment, Entry, ParsedConfig, Problem
 from tried.draft.parameters import Parameter, parameters_of
 from tried.draft.prose import said_in
-from tried.draft.query_text import query_text, value_words
+from tried.draft.query_text import knob_names, query_text, value_words
 from tried.text import LineIndex, Span
 
 __all__ = ["Component", "Directive", "ExperimentDraft", "drafts_of"]
@@ -78,6 +78,7 @@ def _draft(
     directives, mistakes = directives_of(comments, entries, lines)
     said = said_in(entries, comments, lines)
     components, architecture = architecture_of(entries, lines.text)
+    parameters = parameters_of(entries)
     return ExperimentDraft(
         span=span,
         name=said.name,
@@ -85,7 +86,7 @@ def _draft(
         research_line=said.research_line,
         tags=said.tags,
         prose=said.prose,
-        parameters=parameters_of(entries),
+        parameters=parameters,
         components=components,
         architecture=architecture,
         directives=directives,
@@ -97,6 +98,7 @@ def _draft(
             tags=said.tags,
             components=[component.name for component in components],
             values=value_words(entries, {component.entry.span for component in components}),
+            knobs=knob_names(parameters),
         ),
     )
 
