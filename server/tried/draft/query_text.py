@@ -88,7 +88,7 @@ def value_words(entries: Sequence[Entry], apart_from: Collection[Span] = ()) -> 
 
 
 def knob_names(parameters: Iterable[Parameter]) -> tuple[str, ...]:
-    """The last key segment of each knob that is set, each once, in the order of the text, but for `name` and the like."""
+    """The last key segment of each knob that is set, each once, in the order of the text; `name` is none."""
     found: dict[str, None] = {}
     for parameter in parameters:
         name = next((part for part in reversed(parameter.entry.path) if isinstance(part, str)), "")
