@@ -22,6 +22,8 @@ from tried.pool.record import ExperimentRecord, as_number, parse_time
         ("2026-03-08 21:25", datetime(2026, 3, 8, 21, 25, tzinfo=UTC)),
         ("2026-03-08T08:37:37.339258126Z", datetime(2026, 3, 8, 8, 37, 37, 339258, tzinfo=UTC)),
         ("2026-03-08", datetime(2026, 3, 8, tzinfo=UTC)),
+        ("2026-03-08,", datetime(2026, 3, 8, tzinfo=UTC)),
+        ("2026-03-08T10: 20: 30Z", datetime(2026, 3, 8, 10, 20, 30, tzinfo=UTC)),
         ("20260308", datetime(2026, 3, 8, tzinfo=UTC)),
         ("20260308-212505", datetime(2026, 3, 8, 21, 25, 5, tzinfo=UTC)),
         ("1700000000", datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)),

@@ -241,7 +241,7 @@ def parse_time(text: str | None) -> datetime | None:
     """RFC 3339, ISO 8601, a bare date, 20260408, 20260408-025151, or seconds or milliseconds since 1970; else None."""
     if not text:
         return None
-    text = text.strip()
+    text = text.strip(" \t,;").replace(": ", ":")
     try:
         if match := _EPOCH_TIME.match(text):
             return datetime.fromtimestamp(float(text) / (1000 if len(match[1]) > 10 else 1), UTC)
