@@ -32,10 +32,10 @@ def image(text: str) -> bytes:
 
 
 @cache
-def _language(name: str) -> Language:
+def language(name: str) -> Language:
     return Language(import_module(f"tree_sitter_{name}").language())
 
 
 def parse_tree(name: str, source: bytes) -> Tree:
     """A new parser each time (under a microsecond): parsers are not safe to share between threads."""
-    return Parser(_language(name)).parse(source)
+    return Parser(language(name)).parse(source)

@@ -18,7 +18,7 @@ _INTERPOLATION = re.compile(r"(?<!\\)\$\{")
 MAX_INTEGER_DIGITS = 4_300
 """Python refuses to print longer integers; such a number is no setting but an attack or a mistake."""
 
-_MAX_INTEGER_BITS = 14_000
+MAX_INTEGER_BITS = 14_000
 
 
 def number(text: str) -> int | float | None:
@@ -41,7 +41,7 @@ def number(text: str) -> int | float | None:
 
 def bounded(value: int) -> int | None:
     """The integer, or None where it is too long to print."""
-    return value if value.bit_length() <= _MAX_INTEGER_BITS else None
+    return value if value.bit_length() <= MAX_INTEGER_BITS else None
 
 
 def text_value(text: str) -> ScalarValue:

@@ -82,6 +82,7 @@ class _Reader:
         else:
             self._read_tree(tree, 0)
         entries = entries_of(self.root, self.findings)
+        entries.sort(key=lambda entry: entry.key or entry.span)
         problems = sorted(self.findings.problems, key=lambda problem: problem.span)
         comments = sorted(self.findings.comments, key=lambda comment: comment.span)
         return ParsedConfig("toml", tuple(entries), tuple(comments), tuple(problems))

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import re
 
-from tried.draft.entries import Special
-from tried.draft.syntax.nodes import ListNode, MappingNode, Node, ScalarNode
-from tried.text import Span
-
 # A quote opens a string only where a value may start: the apostrophe of `don't` does not.
 _TOKEN = re.compile(
     rb"""(?<![^\s\[\]{},:])(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?<![^\s])\#[^\n]*|[\[\]{}]""", re.DOTALL
@@ -41,28 +37,3 @@ def joined(lines: list[bytes]) -> tuple[bytes, list[tuple[int, int]]]:
             comments.append((start, end))
             source[start:end] = b" " * (end - start)
     return bytes(source).replace(b"\r", b" ").replace(b"\n", b" "), comments
-
-
-def cut(root: Node, end: int) -> None:
-    """Bring what brackets of ours close back to `end`; a list that goes on there is not known yet."""
-    pending: list[Node] = [root]
-    while pending:
-        node = pending.pop()
-        node.span = _clipped(node.span, end)
-        if isinstance(node, ListNode):
-            pending += node.items
-        elif isinstance(node, MappingNode):
-            for pair in node.pairs:
-                if isinstance(pair.value, ListNode) and pair.value.span.end > end and _is_flat(pair.value):
-                    pair.value = ScalarNode(Special.UNKNOWN, pair.value.span, pair.value.tag)
-                if pair.place is not None:
-                    pair.place = _clipped(pair.place, end)
-                pending.append(pair.value)
-
-
-def _clipped(span: Span, end: int) -> Span:
-    return span if span.end <= end else Span(min(span.start, end), end)
-
-
-def _is_flat(node: ListNode) -> bool:
-    return not any(isinstance(item, ListNode | MappingNode) for item in node.items)

@@ -18,6 +18,7 @@ import tree_sitter
 from tried.draft.entries import Entry, ParsedConfig, Special
 from tried.draft.syntax import yaml_flow
 from tried.draft.syntax.grammar import image, parse_tree
+from tried.draft.syntax.mending import cut
 from tried.draft.syntax.nodes import (
     AliasNode,
     Findings,
@@ -290,7 +291,7 @@ class _Reader:
         if closers and node is not None:
             end = base + len(source)
             self.findings.problem(f"`{closers[-1].decode()}` is missing", Span(base + _indent(source), end))
-            yaml_flow.cut(node, end)
+            cut(node, end)
         return node
 
     def _combined(self, nodes: list[Node | None]) -> Node | None:

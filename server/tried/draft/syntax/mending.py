@@ -1,0 +1,42 @@
+"""After a broken text was mended to be read: what the mending touched is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tried.draft.entries import Special
+from tried.draft.syntax.nodes import AliasNode, ListNode, MappingNode, Node, ScalarNode
+from tried.text import Span
+
+
+def cut(root: Node, end: int, blanked: Sequence[Span] = ()) -> None:
+    """Bring what brackets of ours close back to `end`, and forget values that went on there or lost a line.
+
+    A list of scalars without its end, or without one of its lines, would be another value than what is meant.
+    """
+    pending: list[Node] = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, MappingNode):
+            for pair in node.pairs:
+                if pair.place is not None:
+                    pair.place = _clipped(pair.place, end)
+                if _is_touched(pair.value, end, blanked):
+                    tag = None if isinstance(pair.value, AliasNode) else pair.value.tag
+                    pair.value = ScalarNode(Special.UNKNOWN, pair.value.span, tag)
+                pending.append(pair.value)
+        elif isinstance(node, ListNode):
+            pending += node.items
+        node.span = _clipped(node.span, end)
+
+
+def _is_touched(node: Node, end: int, blanked: Sequence[Span]) -> bool:
+    if isinstance(node, MappingNode):
+        return False
+    if isinstance(node, ListNode) and any(isinstance(item, ListNode | MappingNode) for item in node.items):
+        return False
+    return node.span.end > end or any(node.span.start < line.end and line.start < node.span.end for line in blanked)
+
+
+def _clipped(span: Span, end: int) -> Span:
+    return span if span.end <= end else Span(min(span.start, end), end)

@@ -1,0 +1,180 @@
+"""Shell scripts, read with tree-sitter: the variables that they set, exported, defaulted or before a command.
+
+Functions and command substitutions are left out: what they set is set when they run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import tree_sitter
+
+from tried.draft.entries import Special
+from tried.draft.syntax.env_lines import read_assignment
+from tried.draft.syntax.env_values import Settings, expanded, typed
+from tried.draft.syntax.grammar import image, parse_tree
+from tried.draft.syntax.nodes import ListNode, Node, ScalarNode, ScalarValue
+from tried.text import Span
+
+_CLOSED_OFF = frozenset({"function_definition", "command_substitution", "process_substitution", "heredoc_body"})
+_DEFAULTING = frozenset({":-", "-", ":=", "="})
+_LINE = re.compile(rb"[^\n]*\n?")
+_ASSIGNS = re.compile(rb"[ \t]*+(?:export[ \t]++)?[A-Za-z_]\w*+=")
+_WORD_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_QUOTE = re.compile(rb"""\\.|["']|(?<![^\s;])\#""", re.DOTALL)
+
+
+def read_shell(settings: Settings) -> None:
+    source = image(settings.text)
+    tree = parse_tree("bash", source)
+    if not tree.root_node.has_error:
+        _Reader(settings, 0).read(tree)
+        return
+    for start, end in _logical_lines(source):
+        tree = parse_tree("bash", source[start:end])
+        if not tree.root_node.has_error:
+            _Reader(settings, start).read(tree)
+        elif _ASSIGNS.match(source, start, end):
+            line_end = start + len(source[start:end].split(b"\n")[0].rstrip(b"\r"))
+            read_assignment(settings, start, line_end)
+
+
+def _logical_lines(source: bytes) -> Iterator[tuple[int, int]]:
+    """Ranges of lines, continued ones and quoted ones together; a quote is lost where the next line assigns."""
+    start, quote = 0, b""
+    offset = 0
+    first_end = 0
+    while offset < len(source):
+        line = _LINE.match(source, offset)
+        assert line is not None
+        if quote and _ASSIGNS.match(line[0]):
+            yield start, first_end
+            # What stood between is text of nobody.
+            start, quote = offset, b""
+        quote = _open_quote(line[0], quote)
+        offset = line.end()
+        if start == line.start():
+            first_end = offset
+        if not quote and not line[0].rstrip(b"\r\n").endswith(b"\\"):
+            yield start, offset
+            start = offset
+    if start < len(source):
+        yield start, first_end if quote else len(source)
+
+
+def _open_quote(line: bytes, quote: bytes) -> bytes:
+    """The quote open at the end of a line, from that open at its start."""
+    for match in _QUOTE.finditer(line):
+        mark = match[0]
+        if mark == b"#" and not quote:
+            break
+        if mark in {b'"', b"'"}:
+            quote = b"" if mark == quote else quote or mark
+    return quote
+
+
+class _Reader:
+    """Reads error-free trees of the text from offset `base` on."""
+
+    def __init__(self, settings: Settings, base: int) -> None:
+        self.settings = settings
+        self.base = base
+
+    def span(self, syntax: tree_sitter.Node) -> Span:
+        return Span(self.base + syntax.start_byte, self.base + syntax.end_byte)
+
+    def written(self, syntax: tree_sitter.Node) -> str:
+        return self.settings.text[self.base + syntax.start_byte : self.base + syntax.end_byte]
+
+    def read(self, tree: tree_sitter.Tree) -> None:
+        pending = [tree.root_node]
+        while pending:
+            syntax = pending.pop()
+            if syntax.type == "comment":
+                self.settings.comment(self.base + syntax.start_byte, self.base + syntax.end_byte)
+            elif syntax.type == "variable_assignment":
+                self._assign(syntax)
+            elif syntax.type not in _CLOSED_OFF:
+                if syntax.type == "command":
+                    self._read_command(syntax)
+                pending += reversed(syntax.named_children)
+
+    def _assign(self, syntax: tree_sitter.Node) -> None:
+        name = syntax.child_by_field_name("name")
+        if name is None or name.type != "variable_name":
+            return
+        value = syntax.child_by_field_name("value")
+        if any(child.type == "+=" for child in syntax.children):
+            node: Node = ScalarNode(Special.UNKNOWN, self.span(value or name))
+        elif value is None:
+            end = self.base + syntax.end_byte
+            node = ScalarNode("", Span(end, end))
+        else:
+            node = self._value(value)
+        self.settings.add(self.span(name), node)
+
+    def _read_command(self, syntax: tree_sitter.Node) -> None:
+        """``env LR=0.1 python …`` sets LR, ``: "${LR:=0.1}"`` sets it too."""
+        name = syntax.child_by_field_name("name")
+        command = self.written(name) if name is not None else ""
+        if command == "env":
+            for word in syntax.children_by_field_name("argument"):
+                match = _WORD_ASSIGNMENT.fullmatch(self.written(word))
+                if match is None:
+                    break
+                start = self.base + word.start_byte
+                value = expanded(match[2].strip("\"'"))
+                place = Span(start, start + match.end(1))
+                self.settings.add(place, ScalarNode(value, Span(start + match.start(2), start + match.end(2))))
+        elif command == ":":
+            for word in syntax.children_by_field_name("argument"):
+                expansion = self._only_expansion(word)
+                children = expansion.children if expansion is not None else []
+                variable = next((child for child in children if child.type == "variable_name"), None)
+                if expansion is not None and variable is not None:
+                    self.settings.add(self.span(variable), self._value(expansion))
+
+    def _only_expansion(self, syntax: tree_sitter.Node) -> tree_sitter.Node | None:
+        if syntax.type == "string" and syntax.named_child_count == 1:
+            inner = syntax.named_children[0]
+            return inner if inner.type == "expansion" else None
+        return syntax if syntax.type == "expansion" else None
+
+    def _value(self, syntax: tree_sitter.Node) -> Node:
+        if syntax.type == "array":
+            return ListNode(self.span(syntax), [self._value(item) for item in syntax.named_children])
+        expansion = self._only_expansion(syntax)
+        if expansion is not None:
+            default = self._default(expansion)
+            if default is not None and default.type not in {"expansion", "array"}:
+                return self._value(default)
+            return ScalarNode(Special.UNKNOWN, self.span(syntax))
+        text = self._text(syntax)
+        value: ScalarValue = Special.UNKNOWN if text is None else typed(text)
+        return ScalarNode(value, self.span(syntax))
+
+    def _default(self, expansion: tree_sitter.Node) -> tree_sitter.Node | None:
+        """What stands after ``:-`` in an expansion; None if nothing does, or more than one thing."""
+        children = [child for child in expansion.children if child.type not in {"${", "}"}]
+        if len(children) == 3 and children[0].type == "variable_name" and children[1].type in _DEFAULTING:
+            return children[2]
+        return None
+
+    def _text(self, syntax: tree_sitter.Node) -> str | None:
+        """The constant text of a word; None if the shell would put something in."""
+        match syntax.type:
+            case "word" | "number":
+                return re.sub(r"\\(.)", r"\1", self.written(syntax))
+            case "raw_string":
+                return self.written(syntax)[1:-1]
+            case "ansi_c_string":
+                return self.written(syntax)[2:-1]
+            case "string":
+                if any(child.type != "string_content" for child in syntax.named_children):
+                    return None
+                return re.sub(r'\\([\\"$`\n])', r"\1", self.written(syntax)[1:-1])
+            case "concatenation":
+                parts = [self._text(child) for child in syntax.children if child.type != "concatenation"]
+                return None if None in parts else "".join(part for part in parts if part is not None)
+        return None
