@@ -20,6 +20,7 @@ from tried.findings.finding import Finding, Severity
 from tried.render.escape import plain
 from tried.render.reports import CheckedFile, check_report
 from tried.render.words import counted
+from tried.settings import has_settings
 from tried.text import LineIndex
 from tried.workspace import Workspace, workspace_folder
 
@@ -79,11 +80,13 @@ class _Checked:
 
     def _workspace(self, path: Path) -> Workspace:
         folder = workspace_folder(path)
+        if self.pools and not has_settings(folder):
+            folder = Path.cwd()  # the pool is the same for all of them, and is to be read once
         if folder not in self.workspaces:
             overrides: dict[str, object] = {"research_line": self.research_line} if self.research_line else {}
             self.workspaces[folder] = open_workspace(folder, self.pools, overrides)
             if not self.workspaces[folder].snapshot:
-                complain(empty_pool_advice(self.workspaces[folder]))
+                complain(empty_pool_advice(self.workspaces[folder], self.pools))
         return self.workspaces[folder]
 
 
@@ -99,6 +102,8 @@ def _print(checked: _Checked, hover: bool) -> None:
         if remark := checked.remarks.get(file.path):
             out.print(line_of((plain(file.path), "bold"), f": {remark}"))
         _print_findings(file, (finding for finding in file.findings if hover or finding.severity != "hover"))
+    if not checked.files:
+        return
     configs = sum(file.is_config for file in checked.files)
     told = [
         counted(checked.counts["warning"], "warning"),

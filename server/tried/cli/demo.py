@@ -64,6 +64,9 @@ def _show(client: DemoClient, workspace: Path) -> None:
     shown: dict[str, list[dict[str, Any]]] = {}
     for name in (*SPEAKING, SILENT):
         _open(client, workspace / name)
+        if name == SILENT:
+            # Silence says nothing until it is known that the file was judged.
+            client.request("tried/related", {"textDocument": {"uri": (workspace / name).as_uri()}})
         shown[name] = client.diagnostics((workspace / name).as_uri(), 1, some=name != SILENT)
         _print_file(name, (workspace / name).read_text(encoding="utf-8"), shown[name])
     _hover(client, workspace / first, shown[first][0])
@@ -86,7 +89,7 @@ def _print_file(name: str, text: str, diagnostics: list[dict[str, Any]]) -> None
     out = console()
     out.print(line_of((name, "bold underline")))
     if not diagnostics:
-        out.print(line_of("     nothing to say: no value here repeats a dead end\n", "dim"))
+        out.print(line_of(("     nothing to say: no value here repeats a dead end\n", "dim")))
         return
     lines = text.split("\n")
     for diagnostic in diagnostics:
@@ -118,10 +121,8 @@ def _related(client: DemoClient, path: Path) -> None:
     out.print(line_of(("What else was tried that bears on this file:\n", "bold")))
     for result in results[:MOST_RELATED]:
         mark = Text("✗", "bold red") if result["dead_end"] else Text("·")
-        out.print(
-            Text.assemble(f"{result['rank']:>4}  {result['score']:.3f} ", mark, f" {plain(result['id'])}  "), end=""
-        )
-        out.print(line_of(shortened(result["name"], 60)))
+        name = f" {plain(result['id'])}  {shortened(result['name'], 60)}"
+        out.print(Text.assemble(f"{result['rank']:>4}  {result['score']:.3f} ", mark, name))
     out.print()
 
 

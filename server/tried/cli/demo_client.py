@@ -115,11 +115,12 @@ class DemoClient:
                 return message
         while True:
             try:
-                message = self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))
+                received = self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
                 raise Failure(f"the server did not answer within {PATIENCE:g} s: {what}{self._log()}") from None
-            if message is None:
+            if received is None:
                 raise Failure(f"the server ended while this was waited for: {what}{self._log()}")
+            message = received
             if "method" in message and "id" in message:  # a request to the client: none is understood here
                 self._send({"jsonrpc": "2.0", "id": message["id"], "result": None})
             elif fits(message):

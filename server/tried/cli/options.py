@@ -58,8 +58,10 @@ def folder_of_here() -> Path:
     return workspace_folder(Path.cwd() / "here")
 
 
-def empty_pool_advice(workspace: Workspace) -> str:
+def empty_pool_advice(workspace: Workspace, pools: list[Path] | None = None) -> str:
     """What to do when there is nothing that was tried."""
+    if pools:
+        return f"no past experiments in {', '.join(map(str, pools))}: `tried pool --pool …` says what could not be read"
     return (
         f"no past experiments found in {workspace.folder}: put a journal at .tried/pool.jsonl or a results.tsv beside"
         " the scripts, name others in tried.toml ([pool] sources), or pass --pool FILE"

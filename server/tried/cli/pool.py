@@ -43,7 +43,7 @@ def pool(
         if len(source.skipped) > MOST_SKIPPED:
             out.print(line_of(f"    … and {len(source.skipped) - MOST_SKIPPED:,} more; --json lists them"))
     if not workspace.snapshot:
-        complain(empty_pool_advice(workspace))
+        complain(empty_pool_advice(workspace, pools))
         return
     _print_totals(workspace.snapshot)
 

@@ -70,7 +70,7 @@ def rank(
     elif ranking:
         print_ranking(ranking, workspace.snapshot, moment)
     elif not workspace.snapshot:
-        complain(empty_pool_advice(workspace))
+        complain(empty_pool_advice(workspace, pools))
     else:
         console().print(line_of("no record passes these filters; `tried pool` shows what there is"))
 
