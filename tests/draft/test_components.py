@@ -310,6 +310,33 @@ opt: !name:torch.optim.Adam
     }
 
 
+def test_python_calls_hold_each_other() -> None:
+    text = """\
+model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), head=nn.Linear(4, 1))
+net = Pair(nn.LSTM(8), nn.GRU(8))
+optimizer = torch.optim.AdamW(lr=1e-3)
+path = Path("runs")
+"""
+    _, fingerprint = architecture_of(parse(text, "python").entries, text)
+    assert fingerprint is not None
+    assert fingerprint.nodes == {
+        "model": "filter:Sequential",
+        "model.0": "filter:Linear",
+        "model.1": "filter:ReLU",
+        "model.head": "filter:Linear",
+        "net": "filter:Pair",
+        "net.0": "filter:LSTM",
+        "net.1": "filter:GRU",
+    }
+    assert {(e.source, e.target, e.kind) for e in fingerprint.edges} == {
+        *(("model", part, "control") for part in ("model.0", "model.1", "model.head")),
+        ("model.0", "model.1", "data"),
+        ("model.1", "model.head", "data"),
+        ("net", "net.0", "control"),
+        ("net", "net.1", "control"),
+    }
+
+
 def test_of_several_marks_the_best_counts() -> None:
     nodes, _ = graph({"model": {"name": "small", "type": "net", "_target_": "a.ResNet"}})
     assert nodes == {"model": "filter:ResNet"}
@@ -317,7 +344,7 @@ def test_of_several_marks_the_best_counts() -> None:
 
 def test_paths_that_read_alike_stay_two_components() -> None:
     nodes, _ = graph({"net.head": {"type": "A1"}, "net": {"head": {"type": "B1"}}})
-    assert nodes == {"net.head": "filter:A1", "net.head'": "filter:B1"}
+    assert nodes == {"net.head": "filter:A1", "net.head#2": "filter:B1"}
 
 
 def test_a_component_stands_where_its_name_does() -> None:

@@ -62,7 +62,7 @@ def test_experiment_configs(path: str, text: str) -> None:
         ("tried.toml", "lr = 1\nbatch_size = 3\n"),
         (".pre-commit-config.yaml", "lr: 1\nbatch_size: 3\n"),
         ("mkdocs.yml", "lr: 1\nbatch_size: 3\n"),
-        ("environment.yml", "name: x\ndependencies: [python]\nlr: 1\nbatch_size: 2\n"),
+        ("conda.yml", "name: x\ndependencies: [python]\nlr: 1\nbatch_size: 2\n"),
         ("other.yml", "name: x\nchannels: [a]\ndependencies: [python]\nlr: 1\nbatch_size: 2\n"),
         ("dvc.lock", "lr: 1\nbatch_size: 3\n"),
         ("dvc.yaml", "stages:\n  train:\n    cmd: python train.py\n    lr: 1\n    batch_size: 3\n"),

@@ -22,7 +22,7 @@ LONGEST_COMMENT = 2000
 
 _DECORATION = " \t#=*~_─━═│┃║+|<>/\\-–—.:"
 _LETTER = re.compile(r"[^\W\d_]")
-_URL = re.compile(r"\b[a-zA-Z][\w+.-]*://\S*|\bwww\.\S+")
+_URL = re.compile(r"(?<![\w+.-])[a-zA-Z][\w+.-]*://\S*|\bwww\.\S+")
 _TOOL_LINE = re.compile(
     r"""!.*/ | -\*-.*-\*- | (?:vim?|ex)\s*: | coding\s*[:=]\s*[\w-]+ | @package\b | yaml-language-server\s*:
     | (?:noqa|nosec|nolint|fmt|isort|ruff|mypy|pyright|pylint|flake8|yamllint|shellcheck|eslint|prettier|pragma
@@ -66,7 +66,7 @@ _SIGNAL_WORDS = word_set(
     """
 )
 _OPERATOR_WORDS = word_set("if elif else for while with except in and or not is lambda await as")
-_TWO_WORDS = re.compile(r"([\w.'’%-]*[\w%)\]])[ \t]+\(?(?=([\w'’-]+))")
+_TWO_WORDS = re.compile(r"(?<![\w.'’%-])([\w.'’%-]*[\w%)\]])[ \t]+\(?(?=([\w'’-]+))")
 _ARROW = re.compile(r"→|—|–|\s-+>\s")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 from tried.draft.component_lists import REPEAT_KEYS, is_row
@@ -103,16 +104,17 @@ def _order(
     lists: dict[Path, list[Path]] = defaultdict(list)
     sequences: dict[Path, list[Path]] = defaultdict(list)
     for path, part in parts.items():
-        if is_row(part):
+        if not path or is_row(part):
             continue
-        if path and isinstance(path[-1], int):
-            lists[path[:-1]].append(path)
-        elif path and path[:-1] in parts and parts[path[:-1]].name == "Sequential":
+        holder = parts.get(path[:-1])
+        if holder is not None and holder.name == "Sequential":
             sequences[path[:-1]].append(path)
+        elif holder is None and isinstance(path[-1], int):  # the arguments of a call are no list
+            lists[path[:-1]].append(path)
     for place, items in lists.items():
         beside_each_other = place and str(place[-1]).lower() in PARALLEL_LISTS
         if not beside_each_other and not (place and place[-1] == "nodes" and place[:-1] in graphs):
-            sequences[place] = sorted(items, key=lambda path: int(path[-1]))
+            sequences[place] = sorted(items, key=itemgetter(-1))
     for items in sequences.values():
         for before, after in pairwise(items):
             if after not in inputs:

@@ -63,7 +63,11 @@ def listed_parts(entries: Iterable[Entry], graphs: frozenset[Path], marked: Mapp
 
 def enclosing_parts(entries: Iterable[Entry], parts: Mapping[Path, Part]) -> dict[Path, Part]:
     """Loops and branches around parts. A loop of a part itself lies at the path of its count (`block.repeat`)."""
-    holding = {path[:length] for path in parts for length in range(len(path) + 1)}
+    holding: set[Path] = set()
+    for path in parts:
+        while path not in holding:
+            holding.add(path)
+            path = path[:-1]
     found: dict[Path, Part] = {}
     for entry in entries:
         if not entry.path or not isinstance(entry.path[-1], str):

@@ -9,6 +9,7 @@ Node ids are paths in the document (`model.encoder`); node tokens are soma's: `f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,9 @@ from tried.draft.component_lists import enclosing_parts, graphs_in, listed_parts
 from tried.draft.component_marks import Part, marked_parts
 from tried.draft.entries import Entry, Path
 from tried.draft.keys import shown_path
+
+DEEPEST = 40
+"""Levels of nesting below which nothing is looked for: no architecture is written so, and hostile texts are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ def architecture_of(
     entries: Sequence[Entry], text: str
 ) -> tuple[tuple[Component, ...], ArchitectureFingerprint | None]:
     """The components of one document in the order of the text, and their graph; ((), None) if it describes none."""
+    entries = [entry for entry in entries if len(entry.path) <= DEEPEST]
     marked = marked_parts(entries)
     graphs = graphs_in(entries)
     parts = {**listed_parts(entries, graphs, marked), **marked}
@@ -65,13 +70,16 @@ def _in_order(parts: dict[Path, Part], entries: Sequence[Entry]) -> dict[Path, P
 
 
 def _ids(parts: dict[Path, Part]) -> dict[Path, str]:
-    """Paths as text; where two read alike (`a.b` as one key), the later gets a mark."""
+    """Paths as text; where two read alike (`a.b` as one key), the later get a number."""
     ids: dict[Path, str] = {}
     taken: set[str] = set()
+    uses: Counter[str] = Counter()
     for path in parts:
         shown = shown_path(path) or "root"
-        while shown in taken:
-            shown += "'"
-        taken.add(shown)
-        ids[path] = shown
+        free = shown
+        while free in taken:
+            uses[shown] += 1
+            free = f"{shown}#{uses[shown] + 1}"
+        taken.add(free)
+        ids[path] = free
     return ids

@@ -39,17 +39,17 @@ SILENT_GLOBS = word_list(
     .coveragerc* dependabot.y*ml .travis.y*ml .gitlab-ci*.y*ml azure-pipelines*.y*ml bitbucket-pipelines.y*ml
     .readthedocs.y*ml readthedocs.y*ml mkdocs*.y*ml _config.y*ml _toc.y*ml _toctree.y*ml antora.y*ml .pre-commit-*.y*ml
     .clang-format .clang-tidy .yamllint* .golangci.y*ml .rubocop*.y*ml action.y*ml CITATION.cff FUNDING.y*ml
-    environment*.y*ml conda.y*ml conda-*.y*ml *-environment.y*ml meta.yaml recipe.yaml pubspec.y*ml pnpm-workspace.yaml
+    conda.y*ml conda-*.y*ml meta.yaml pubspec.y*ml pnpm-workspace.yaml
     dvc.lock dvc.yaml *.dvc .dvc/** openapi*.* swagger*.* *.schema.json *-schema.json schema.json *.openapi.*
     .github/** .circleci/** .buildkite/** .woodpecker/** .vscode/** .idea/** .devcontainer/** .git/** .tried/** .soma/**
-    locale/** locales/** i18n/** translations/** lang/** langs/** node_modules/** site-packages/** dist-packages/**
-    .venv/** venv/** __pycache__/** migrations/** k8s/** kubernetes/** helm/** charts/** templates/**
+    locale/** locales/** i18n/** translations/** node_modules/** site-packages/** dist-packages/**
+    .venv/** venv/** __pycache__/** k8s/** kubernetes/** helm/**
     *.ipynb *.geojson *.jsonl *.ndjson *.min.json *.map *.webmanifest *.arb *.tfstate *.tmLanguage.json
     tokenizer.json tokenizer_config.json vocab.json vocab*.json merges.json special_tokens_map.json added_tokens.json
     preprocessor_config.json *.safetensors.index.json *.bin.index.json trainer_state.json dataset_info.json
     dataset_infos.json dataset_dict.json label2id.json id2label.json metrics.json scores.json all_results.json
     *_results.json results.json wandb-summary.json wandb-metadata.json .hydra/hydra.yaml .hydra/overrides.yaml
-    setup.py conftest.py test_*.py *_test.py tests.py __main__.py noxfile.py manage.py wsgi.py asgi.py versioneer.py
+    setup.py conftest.py test_*.py *_test.py tests.py noxfile.py manage.py wsgi.py asgi.py versioneer.py
     setup.sh install.sh .bashrc .bash_profile .profile .zshrc .envrc
     """
 )
@@ -260,6 +260,7 @@ def _is_other_root(keys: set[str], inner: set[str | int]) -> bool:
         or ("$schema" in keys and not keys.isdisjoint({"properties", "definitions", "$defs"}))
         or {"cells", "nbformat"} <= keys
         or ({"dependencies", "name"} <= keys and not keys.isdisjoint({"channels", "version", "prefix"}))
+        or ("dependencies" in keys and keys <= {"name", "dependencies", "channels", "prefix", "variables"})
         or {"scripts", "version"} <= keys
         or ("site_name" in keys and not keys.isdisjoint({"nav", "theme", "plugins"}))
         or ("repos" in keys and keys <= {"repos", "default_language_version", "ci", "exclude", "fail_fast"})

@@ -9,7 +9,7 @@ docs/ranking.md has the measurement.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import Literal
 
 from tried.draft.entries import Entry
@@ -67,7 +67,7 @@ def query_text(
     return "\n".join(text for text in chosen if text)[:LONGEST_QUERY]
 
 
-def value_words(entries: Sequence[Entry], apart_from: Collection[Span] = ()) -> tuple[str, ...]:
+def value_words(entries: Iterable[Entry], apart_from: Collection[Span] = ()) -> tuple[str, ...]:
     """The text values that are words rather than paths, addresses or numbers, each once, in the order of the text.
 
     A dataset, an optimizer, an activation; of an import path its last part (`torch.optim.AdamW` → AdamW). Left out
