@@ -1,5 +1,6 @@
 """The pool: sources in, immutable snapshots out, by deltas."""
 
+import gc
 import json
 import threading
 from collections.abc import Sequence
@@ -276,6 +277,16 @@ def test_a_source_that_fails_takes_nothing_with_it() -> None:
     assert list(snapshot.records) == ["r1"]
     assert snapshot.sources[0].skipped == (Skipped("the source", "could not be read: RuntimeError: no luck"),)
     assert pool.refresh() is snapshot, "said once"
+
+
+def test_the_garbage_collector_is_left_as_it_was() -> None:
+    def fail(*_: object) -> None:
+        assert not gc.isenabled()
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        Pool([Scripted("a")]).refresh(fail)
+    assert gc.isenabled()
 
 
 def test_progress_goes_from_nothing_to_the_end() -> None:
