@@ -7,7 +7,7 @@ Invariant: whatever the text, it returns; what it did not look at is said in `An
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -137,14 +137,22 @@ def query_of(drafts: Iterable[ExperimentDraft]) -> RetrievalQuery | None:
 
 
 def rank_in(
-    snapshot: PoolSnapshot, query: RetrievalQuery, now: datetime, settings: Settings, limit: int | None = None
+    snapshot: PoolSnapshot,
+    query: RetrievalQuery,
+    now: datetime,
+    settings: Settings,
+    limit: int | None = None,
+    also: Collection[str] = (),
 ) -> list[ScoredRecord]:
-    """The pool's records for a query with the policy that the settings ask for: the one way to a ranking."""
+    """The pool's records for a query with the policy that the settings ask for: the one way to a ranking.
+
+    The records of the ids in `also` follow, wherever they rank.
+    """
     from tried.ranking.policy import Policy
     from tried.ranking.rank import rank
 
     policy = Policy(half_life_days=settings.ranking.half_life_days)
-    return rank(query, snapshot.index, now=now, limit=limit or settings.ranking.limit, policy=policy)
+    return rank(query, snapshot.index, now=now, limit=limit or settings.ranking.limit, policy=policy, also=also)
 
 
 def finding_settings(settings: Settings) -> FindingSettings:

@@ -13,7 +13,7 @@ Invariant: `score` is the left-to-right sum of the terms' values, and each value
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -53,9 +53,11 @@ def rank(
     limit: int | None = None,
     policy: Policy = DEFAULT_POLICY,
     directions: Mapping[str, Direction] | None = None,
+    also: Collection[str] = (),
 ) -> list[ScoredRecord]:
     """The candidates that pass the query's filters, best first, ties by id, at most `limit` of them.
 
+    The records of the ids in `also` come after those, wherever they rank, if they pass too: to explain their scores.
     `now` is the time that ages count from (naive: UTC). `directions` (metric → min or max) are for records that come
     without an index; an index has its own. Raises ValueError for a negative limit and for directions other than those
     of the index.
@@ -71,8 +73,15 @@ def rank(
         return []
     scoring = _Scoring.of(query, parts, now, policy)
     results = [scoring.result(place) for place in scoring.contenders(limit)]
-    results.sort(key=lambda result: (-result.score, result.record.id))
-    return results[:limit]
+    results.sort(key=_order)
+    listed = {result.record.id for result in results[:limit]}
+    places = [scoring.place_of(record_id) for record_id in sorted(set(also) - listed)]
+    others = [scoring.result(place) for place in places if place is not None]
+    return [*results[:limit], *sorted(others, key=_order)]
+
+
+def _order(result: ScoredRecord) -> tuple[float, str]:
+    return -result.score, result.record.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +152,15 @@ class _Scoring:
             scores += weight.value * signal
         threshold = np.partition(scores, size - limit)[size - limit]
         return np.flatnonzero(scores >= threshold - _MARGIN).tolist()
+
+    def place_of(self, record_id: str) -> int | None:
+        before = 0
+        for part in self.parts:
+            row = part.segment.rows.get(record_id)
+            if row is not None and part.mask[row]:
+                return before + int(np.searchsorted(part.rows, row))
+            before += len(part.rows)
+        return None
 
     def result(self, place: int) -> ScoredRecord:
         """The formula itself, for one candidate."""
