@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 NAMED_LIMIT = 1000
 """Files that one glob in `pool.sources` may stand for."""
 
-EXPLAINED_LIMIT = 1000
-"""Below this rank a score says no more than that."""
-
 PATIENCE = 20
 """A search for pools is repeated after so many times the time that it took."""
 
@@ -128,17 +125,6 @@ class Workspace:
     def rank(self, query: RetrievalQuery, now: datetime, limit: int | None = None) -> list[ScoredRecord]:
         """The records that bear on a query, best first; at most `limit`, or as many as the settings say."""
         return rank_in(self.snapshot, query, now, self.settings, limit)
-
-    def explain(self, analysis: Analysis, record_id: str, now: datetime) -> ScoredRecord | None:
-        """A record with its score and breakdown for an analysed text; None if it is far from what bears on it."""
-        record = self.snapshot.get(record_id)
-        if record is None or analysis.query is None:
-            return None
-        near = next((scored for scored in analysis.ranking if scored.record.id == record.id), None)
-        if near is not None:
-            return near
-        further = self.rank(analysis.query, now, EXPLAINED_LIMIT)
-        return next((scored for scored in further if scored.record.id == record.id), None)
 
     def place_of(self, record_id: str) -> tuple[Path, int] | None:
         """(file, line from 1) in which a record stands; None if no source knows. Reads the file."""

@@ -271,7 +271,7 @@ def test_settings_are_immutable() -> None:
     settings = load_settings(None, {"metrics": {"directions": {"a": "min"}}}).settings
 
     with pytest.raises(ValidationError):
-        settings.ranking.limit = 3
+        settings.ranking.limit = 3  # type: ignore[misc]
     with pytest.raises(TypeError):
         settings.metrics.directions["a"] = "max"  # type: ignore[index]
 

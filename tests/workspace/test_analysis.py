@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -76,9 +75,10 @@ def test_a_text_just_as_large_as_allowed_is_looked_at(analysis_of: Analyse) -> N
     assert told(analysis_of(padded, editor={"max_file_bytes": 1024})) == [("repeat", "warning", "hot")]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\ufeff", "- " * 9_000 + "x", "{" * 10_000, "a: &a [*a, *a]", "\u2028", "lr: [\n"]
-)
+STRANGE = ["", "\ufeff", "- " * 9_000 + "x", "{" * 10_000, "a: &a [*a, *a]", "\u2028", "lr: [\n"]
+
+
+@pytest.mark.parametrize("text", STRANGE)
 @pytest.mark.parametrize("name", ["c.yaml", "c.json", "c.toml", "c.py", "c.env"])
 def test_no_text_is_too_strange(analysis_of: Analyse, text: str, name: str) -> None:
     analysis = analysis_of(text, name)
@@ -220,4 +220,3 @@ def test_a_finding_rests_on_the_snapshot_that_was_given(tmp_path: Path) -> None:
 
     assert findings(empty) == ()
     assert len(findings(full)) == 1
-    assert dataclasses.replace(findings(full)[0], message="") != findings(full)[0]

@@ -149,20 +149,6 @@ class TestRanking:
 
         assert workspace.rank(RetrievalQuery(), NOW)[0].components.recency == pytest.approx(0.5)
 
-    def test_any_record_can_be_explained_listed_or_not(self, tmp_path: Path) -> None:
-        write_journal(tmp_path, *(record(f"r{number:02}") for number in range(30)))
-        workspace = refreshed(tmp_path, overrides={"ranking": {"limit": 2}})
-        analysis = workspace.analyse(config(), tmp_path / "config.yaml", None, NOW)
-        assert [scored.record.id for scored in analysis.ranking] == ["r00", "r01"]
-
-        listed, further = workspace.explain(analysis, "r01", NOW), workspace.explain(analysis, "r29", NOW)
-
-        assert listed is analysis.ranking[1]
-        assert further is not None
-        assert further.record.id == "r29"
-        assert further.score == sum(term.value for term in further.terms)
-        assert workspace.explain(analysis, "nobody", NOW) is None
-
 
 class TestWorkspaceFolder:
     def test_the_nearest_folder_with_settings_wins(self, tmp_path: Path) -> None:
