@@ -167,7 +167,17 @@ def test_scripts_with_settings(text: str) -> None:
     assert judged("anything.py", text)
 
 
-@pytest.mark.parametrize("text", [LIBRARY, LAYER, "", "lr = 0.1\n", "x = 1\nbatch_size = 2\n"])
+MODEL = """\
+class BertConfig(PreTrainedConfig):
+    model_type = "bert"
+    hidden_size: int = 768
+    num_hidden_layers: int = 12
+    num_attention_heads: int = 12
+    hidden_dropout: float = 0.1
+"""
+
+
+@pytest.mark.parametrize("text", [LIBRARY, LAYER, MODEL, "", "lr = 0.1\n", "x = 1\nbatch_size = 2\n"])
 def test_ordinary_modules(text: str) -> None:
     assert not judged("module.py", text)
 

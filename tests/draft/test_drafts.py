@@ -64,6 +64,11 @@ def test_all_that_a_draft_holds() -> None:
     )
 
 
+def test_a_name_in_a_container_is_said_once() -> None:
+    (draft,) = drafts("experiment:\n  name: wide\nlr: 0.1\n")
+    assert draft.query_text.split("\n").count("wide") == 1
+
+
 def test_its_directives_and_what_they_are_about() -> None:
     (draft,) = drafts(TEXT)
     retry, ignore = draft.directives

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from tried.draft.entries import Entry, ParsedConfig, Path, Special
-from tried.draft.hyperparameters import is_hyperparameter, is_hyperparameter_word, is_telling
+from tried.draft.hyperparameters import is_hyperparameter, is_hyperparameter_word, is_telling, is_training_name
 from tried.draft.keys import words_of
 from tried.draft.word_tables import word_list, word_set
 
@@ -189,7 +189,8 @@ def _python_holds_settings(entries: Iterable[Entry], has_results_table_beside: b
                 found.add(key.lower())
     if has_results_table_beside:
         return len(numbers) > 1 and bool(found)
-    return len(found) >= _NEEDED_OF_PYTHON
+    # A class that describes a model only (`hidden_size`, `num_layers`) belongs to a library, not to an experiment.
+    return len(found) >= _NEEDED_OF_PYTHON and any(is_training_name(key) for key in found)
 
 
 def _is_module_setting(path: Path) -> bool:

@@ -79,6 +79,9 @@ def _draft(
     said = said_in(entries, comments, lines)
     components, architecture = architecture_of(entries, lines.text)
     parameters = parameters_of(entries)
+    said_already = {component.entry.span for component in components}
+    if said.name_entry is not None:
+        said_already.add(said.name_entry.span)
     return ExperimentDraft(
         span=span,
         name=said.name,
@@ -97,7 +100,7 @@ def _draft(
             name=said.name,
             tags=said.tags,
             components=[component.name for component in components],
-            values=value_words(entries, {component.entry.span for component in components}),
+            values=value_words(entries, said_already),
             knobs=knob_names(parameters),
         ),
     )

@@ -74,6 +74,13 @@ _WORDS = word_set(
 )
 """Words of names in environment variables; three of them make an experiment's environment."""
 
+_TRAINING_WORDS = word_set(
+    """
+    lr learning batch epoch epochs decay wd warmup warmdown momentum betas optimizer optim iters iterations
+    estimators boost clip accum accumulation
+    """
+)
+
 
 @lru_cache(maxsize=16384)
 def is_hyperparameter(key: str) -> bool:
@@ -88,6 +95,13 @@ def is_hyperparameter(key: str) -> bool:
 def is_telling(key: str) -> bool:
     """Whether the name is a hyperparameter's and hardly anything else's."""
     return is_hyperparameter(key) and normalise_key(key) not in _WEAK
+
+
+def is_training_name(key: str) -> bool:
+    """Whether a key says how something is trained, rather than what it is."""
+    words = set(words_of(key))
+    of_a_layer = "norm" in words and words.isdisjoint({"grad", "clip"})  # `batch_norm_momentum`
+    return not of_a_layer and not words.isdisjoint(_TRAINING_WORDS)
 
 
 def is_hyperparameter_word(word: str) -> bool:
