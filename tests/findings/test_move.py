@@ -129,3 +129,12 @@ def test_a_changed_value_that_the_record_did_not_log_counts_as_set() -> None:
     assert squiggles(findings_in(BASE, [run, logged_elsewhere])) == []
     found = squiggles(findings_in({**BASE, "mixup": 0.2}, [run, logged_elsewhere]))
     assert found == [("repeat", "warning", "a:1")]
+
+
+def test_a_description_that_was_understood_in_part_makes_the_change_softer() -> None:
+    changes = [
+        {"change": "ParamChanged", "key": "lr", "from": 0.01, "to": 0.5},
+        {"change": "Unspecified", "reason": "and a new head"},
+    ]
+    run = dead("a:1", {**BASE, "lr": 0.5}, derivation={"changes": changes})
+    assert squiggles(findings_in({**OTHERWISE, "lr": 0.5}, [run])) == [("move", "information", "a:1")]

@@ -64,7 +64,7 @@ def _at_most(scope: Scope, run: Run) -> Severity:
         return "information"
     if scope.comparison(run).agreement < scope.settings.move_agreement:
         return "hover"
-    return "information" if scope.changed_code(run) else "warning"
+    return "information" if scope.changed_more(run) else "warning"
 
 
 def worked_with(

@@ -40,7 +40,7 @@ def repeat_claims(scope: Scope) -> list[Claim]:
         for change in run.changes
         if change.key in scope.draft.values and scope.draft.values[change.key].value == change.after
     ]
-    sure = any(not scope.changed_code(run) for run in bad)
+    sure = any(not scope.changed_more(run) for run in bad)
     first = [scope.draft.values[key] for key in scope.comparison(runs[-1]).equal[:1]]
     return [
         Claim(

@@ -173,8 +173,11 @@ class Scope:
         """True for what a run that logs its parameters changed and that no run of the line ever logged as one."""
         return bool(run.values) and change.key not in self.line.by_key
 
-    def changed_code(self, run: Run) -> bool:
-        return any(self.is_code_change(run, change) for change in run.changes)
+    def changed_more(self, run: Run) -> bool:
+        """True where a run also changed something that no config can state, or that nobody could put as a change."""
+        recorded = run.record.derivation.changes if run.record.derivation else ()
+        partly = {change.change == "Unspecified" for change in recorded} == {True, False}
+        return partly or any(self.is_code_change(run, change) for change in run.changes)
 
 
 def number_of(value: object) -> float | None:
