@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.markdown import Markdown
-from rich.padding import Padding
 from rich.text import Text
 
 import tried
@@ -25,6 +24,7 @@ FIXED_LINE = ('"lr": 1e-2', '"lr": 3e-3')
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".json": "json"}
 SEVERITIES = {1: ("error", "bold red"), 2: ("warning", "bold yellow"), 3: ("information", "bold blue")}
 LINE_LENGTH = 110
+HOVER_WIDTH = 90
 MOST_RELATED = 3
 
 
@@ -110,7 +110,10 @@ def _hover(client: DemoClient, path: Path, diagnostic: dict[str, Any]) -> None:
     if not answer:
         raise Failure("the server had nothing to show for a diagnostic of its own; please report it")
     out.print(line_of(("Pointing at the first of them shows why:\n", "bold")))
-    out.print(Padding(Markdown(answer["contents"]["value"]), (0, 4)), soft_wrap=False)
+    with out.capture() as captured:
+        out.print(Markdown(answer["contents"]["value"], hyperlinks=False), width=HOVER_WIDTH, soft_wrap=False)
+    for line in captured.get().rstrip().splitlines():
+        out.print(Text("     │ ", "dim") + Text.from_ansi(line.rstrip()))
     out.print()
 
 
