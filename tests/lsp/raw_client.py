@@ -19,7 +19,7 @@ from typing import Any
 
 Message = dict[str, Any]
 
-COMMAND = [sys.executable, "-c", "from tried.lsp.server import serve; serve()"]
+COMMAND = [sys.executable, "-m", "tried", "serve"]
 
 NEOVIM_LIKE: Message = {
     "general": {"positionEncodings": ["utf-8", "utf-16", "utf-32"]},
@@ -184,7 +184,7 @@ class RawClient:
         message = found()
         assert message is not None
         self.notifications.remove(message)
-        return message["params"]
+        return message.get("params")
 
     def take_request(self, method: str, seconds: float = 20.0) -> Any:
         """The params of the oldest request that the server made of us by this method, which is forgotten then."""
@@ -196,7 +196,7 @@ class RawClient:
         message = found()
         assert message is not None
         self.requests.remove(message)
-        return message["params"]
+        return message.get("params")
 
     def leftovers(self, *expected: str) -> list[Message]:
         """What the server said that nobody took, but for progress, word of related experiments, and `expected`."""
@@ -252,7 +252,7 @@ class RawClient:
                 error = {"code": -32601, "message": "not known to this client"}
                 reply = {"jsonrpc": "2.0", "id": message["id"], "error": error}
             else:
-                reply = {"jsonrpc": "2.0", "id": message["id"], "result": answer(message["params"])}
+                reply = {"jsonrpc": "2.0", "id": message["id"], "result": answer(message.get("params"))}
             with contextlib.suppress(OSError, ValueError):  # the test may be over
                 self.send(reply)
         with self._news:

@@ -60,7 +60,10 @@ def test_changes_apply_one_after_the_other() -> None:
 
 
 def test_a_whole_text_replaces_everything() -> None:
-    changes = [partial((0, 0), (0, 1), "lost"), t.TextDocumentContentChangeWholeDocument(text="new")]
+    changes: list[t.TextDocumentContentChangeEvent] = [
+        partial((0, 0), (0, 1), "lost"),
+        t.TextDocumentContentChangeWholeDocument(text="new"),
+    ]
     assert changed(Text("old", 1), changes, 2, "utf-16") == Text("new", 2)
 
 

@@ -63,6 +63,7 @@ def test_the_end_of_input_ends_the_server_within_two_seconds(client: RawClient) 
 
 
 def test_a_message_that_breaks_off_ends_the_server(client: RawClient) -> None:
+    client.initialize(NEOVIM_LIKE)
     client.send_bytes(b'Content-Length: 1000\r\n\r\n{"jsonrpc"')
     assert client.process.stdin is not None
     client.process.stdin.close()

@@ -87,8 +87,8 @@ class Client:
         self._protocol.notify(method, params)
 
     def log(self, message: str, kind: t.MessageType = t.MessageType.Info) -> None:
-        """One line in the client's log, and in ours."""
-        log.log(logging.WARNING if kind in (t.MessageType.Warning, t.MessageType.Error) else logging.INFO, message)
+        """One line in the client's log; in ours, which clients show beside it, only where details are wanted."""
+        log.info("%s", message)
         self.notify(t.WINDOW_LOG_MESSAGE, t.LogMessageParams(type=kind, message=message))
 
     def show(self, message: str, kind: t.MessageType = t.MessageType.Info) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -40,10 +39,9 @@ async def code_actions(session: Session, params: t.CodeActionParams) -> Sequence
     found = [f for f in document.shown if f.span.start <= wanted.end and wanted.start <= f.span.end]
     if not found:
         return None
-    loop = asyncio.get_running_loop()
     actions: list[t.CodeAction] = []
     for finding in found:
-        place = await loop.run_in_executor(session.analysts, _place, known, document, finding)
+        place = await session.in_background(_place, known, document, finding)
         actions += _actions(session, document, known, finding, place, params.context.diagnostics)
     if session.client.features.code_action_literals:
         return actions

@@ -7,15 +7,17 @@ from typing import Any
 import attrs
 from lsprotocol import types as t
 
-from tried.lsp.session import Document, Session
+from tried.lsp.session import Analysed, Document, Session
+from tried.render.reports import ranking_report
 
 METHOD = "tried/related"
 DID_CHANGE = "tried/relatedDidChange"
+MAX_LIMIT = 1000
 
 
 @attrs.define
 class RelatedParams:
-    """`limit`: at most so many; as many as the settings say where it is absent."""
+    """`limit`: at most so many; as many as the settings say (`ranking.limit`) where it is absent."""
 
     text_document: t.TextDocumentIdentifier
     limit: int | None = None
@@ -26,8 +28,33 @@ def subscribe(session: Session) -> None:
 
 
 async def related(session: Session, params: RelatedParams) -> dict[str, Any] | None:
-    return None
+    """`tried.ranking/v1` with `uri` and `version`, of what is in the editor; null for a document that is no config."""
+    document = session.documents.get(params.text_document.uri)
+    known = await session.analysed(document, patience=None) if document else None
+    if document is None or known is None or known.analysis is None or not known.analysis.is_config:
+        return None
+    report = await session.in_background(_report, known, params.limit)
+    return {**report, "uri": document.uri, "version": known.text.version}
+
+
+def _report(known: Analysed, limit: int | None) -> dict[str, Any]:
+    from tried.analysis import rank_in
+
+    assert known.analysis is not None
+    query, ranking = known.analysis.query, known.analysis.ranking
+    if query is not None and limit is not None and limit > len(ranking):
+        ranking = tuple(rank_in(known.snapshot, query, known.now, known.settings, min(limit, MAX_LIMIT)))
+    shown = ranking if limit is None else ranking[: max(0, limit)]
+    return ranking_report(query, shown, known.now, known.snapshot.directions)
 
 
 def _tell(session: Session, document: Document) -> None:
-    return None
+    """Only where the list is another one; a document that is no config has none."""
+    known = document.current
+    if known is None or known.analysis is None:
+        return
+    ranking = known.analysis.ranking if known.analysis.is_config else ()
+    now = tuple((scored.record.id, scored.score) for scored in ranking)
+    if now != document.related:
+        document.related = now
+        session.client.notify(DID_CHANGE, {"uri": document.uri, "version": known.text.version})

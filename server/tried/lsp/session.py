@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -18,20 +19,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tried.findings.finding import Finding
 from tried.lsp.documents import Text
 from tried.lsp.folders import Folder
 from tried.lsp.uris import is_untitled, path_of
+from tried.pool.pool import PoolSnapshot
 from tried.settings import Settings
-from tried.workspace import workspace_folder
+from tried.workspace import Workspace, workspace_folder
 
 if TYPE_CHECKING:
     from tried.analysis import Analysis
     from tried.lsp.client import Client
 
 log = logging.getLogger("tried.lsp")
+
+Result = TypeVar("Result")
 
 ANALYSIS_THREADS = 2
 LOADER_THREADS = 2
@@ -44,11 +48,22 @@ CONFIGURATION_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Analysed:
-    """What is known of one version of a document."""
+    """What is known of one version of a document, and the pool and settings that this rests on.
+
+    `analysis` is None where it failed.
+    """
 
     text: Text
     revision: int
+    now: datetime
+    snapshot: PoolSnapshot
+    settings: Settings
     analysis: Analysis | None
+
+    @property
+    def is_too_large(self) -> bool:
+        """True for a text of more characters than a file that is looked at may have bytes."""
+        return len(self.text.content) > self.settings.editor.max_file_bytes
 
 
 @dataclass(eq=False)
@@ -71,6 +86,7 @@ class Document:
     pulled: str | None = None
     pause: asyncio.TimerHandle | None = None
     told_left_alone: bool = False
+    related: tuple[tuple[str, float], ...] = ()
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     nudge: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -127,6 +143,10 @@ class Session:
     def precise_now(self) -> datetime:
         """The time of something that happens now and is written down."""
         return datetime.now(UTC)
+
+    async def in_background(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """What a function returns that runs in a worker thread, so that the event loop goes on meanwhile."""
+        return await asyncio.get_running_loop().run_in_executor(self.analysts, work, *arguments)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Runs in the background; a failure is logged, never raised anywhere else."""
@@ -311,27 +331,23 @@ class Session:
                 document.nudge.clear()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(document.nudge.wait(), wait)
-            text, revision = document.text, folder.revision
+            text = document.text
             if text is None:
                 return
-            analysis = None
-            if folder.workspace is not None:
-                job = loop.run_in_executor(
-                    self.analysts,
-                    folder.workspace.analyse,
-                    text.content,
-                    document.path,
-                    document.language_id,
-                    self.now(),
-                )
-                try:
-                    analysis = await job
-                except Exception:
-                    log.exception("%s could not be analysed", document.uri)
-            if document.text is text and document.is_placed and folder.revision == revision:
-                document.analysed = Analysed(text, revision, analysis)
+            known = await self._analysed_now(document, text, folder)
+            if document.text is text and document.is_placed and known.revision == folder.revision:
+                document.analysed = known
                 self.notify(document)
+                if known.is_too_large:  # not kept; the document is known again when it is sent whole
+                    document.text = None
                 return
+
+    async def _analysed_now(self, document: Document, text: Text, folder: Folder) -> Analysed:
+        """One analysis in a worker thread. Never fails: what went wrong is in the log."""
+        if folder.workspace is None:
+            return Analysed(text, folder.revision, self.now(), PoolSnapshot(), Settings(), None)
+        work = functools.partial(_analysed, document, text, folder.workspace, folder.revision, self.now())
+        return await asyncio.get_running_loop().run_in_executor(self.analysts, work)
 
     async def _loaded(self, folder: Folder) -> None:
         """Loads the folder in a task of its own, which closing the document does not cancel."""
@@ -367,3 +383,16 @@ class Session:
         """The settings in force for a document; the defaults until its folder is loaded."""
         workspace = document.folder.workspace if document.folder else None
         return workspace.settings if workspace else Settings()
+
+
+def _analysed(document: Document, text: Text, workspace: Workspace, revision: int, now: datetime) -> Analysed:
+    """Runs in a worker thread, and reads only what does not change."""
+    while True:
+        snapshot, settings = workspace.snapshot, workspace.settings
+        try:
+            analysis = workspace.analyse(text.content, document.path, document.language_id, now)
+        except Exception:
+            log.exception("%s could not be analysed", document.uri)
+            return Analysed(text, revision, now, snapshot, settings, None)
+        if analysis.generation == snapshot.generation:
+            return Analysed(text, revision, now, snapshot, settings, analysis)

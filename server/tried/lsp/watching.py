@@ -1,7 +1,7 @@
 """Files that change outside the editor: pools that grow, settings that are edited.
 
 The client's file events are taken where it offers them. They are never relied on: what the open documents rest on is
-looked at once a second besides, which also works on network file systems. With nothing open nothing is looked at.
+looked at twice a second besides, which also works on network file systems. With nothing open nothing is looked at.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lsprotocol import types as t
 from tried.lsp.session import Session
 from tried.lsp.uris import path_of
 
-POLL_SECONDS = 1.0
+POLL_SECONDS = 0.5
 PATTERNS = ("**/.tried/pool.jsonl", "**/.soma/experiments.jsonl", "**/*.tsv", "**/tried.toml", "**/pyproject.toml")
 SETTINGS_FILES = ("tried.toml", "pyproject.toml")
 REGISTRATION = "tried/watched-files"
