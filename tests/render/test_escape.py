@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markdown_tokens import kinds, shown, tokens_of
 
 from tried.render.document import Bullets, Code, Link, Paragraph, Strong, Table, Text, to_markdown, to_plain
 from tried.render.escape import code_markdown, escape_markdown, plain, safe_url, shortened, width_of
-
-PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 WORDS = r"""
 * ** _ __ ~~ ~ ` `` ``` [ ] ( ) ! < > & | \ # - + = . 1. 2) : :// www. @ &amp; &#x41; &copy <b> </b> <!-- -->
@@ -19,22 +17,6 @@ WORDS = r"""
 """
 PIECES = [*WORDS.split(), " ", "\n", "\r\n", "\t"]
 HOSTILE = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=12).map("".join)
-
-
-def tokens_of(markdown: str) -> list[Token]:
-    found: list[Token] = []
-    for token in PARSER.parse(markdown):
-        found.append(token)
-        found.extend(token.children or ())
-    return found
-
-
-def shown(markdown: str) -> str:
-    return "".join(t.content for t in tokens_of(markdown) if t.type in ("text", "text_special", "code_inline"))
-
-
-def kinds(markdown: str) -> set[str]:
-    return {token.type for token in tokens_of(markdown)}
 
 
 @given(HOSTILE)
