@@ -14,7 +14,7 @@ import typer
 from tried.analysis import Analysis
 from tried.cli.failure import Failure
 from tried.cli.files import config_files_in, must_exist, read_config
-from tried.cli.options import AsJson, Now, Pools, ResearchLine, empty_pool_advice, now_from, open_workspace
+from tried.cli.options import AsJson, Now, Pools, empty_pool_advice, now_from, open_workspace
 from tried.cli.output import complain, console, line_of, write_json
 from tried.findings.finding import Finding, Severity
 from tried.render.escape import plain
@@ -30,7 +30,10 @@ STYLES: dict[Severity, str] = {"warning": "bold yellow", "information": "bold bl
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE…", show_default=False, help="Config files or folders.")],
     pools: Pools = None,
-    research_line: ResearchLine = None,
+    research_line: Annotated[
+        str | None,
+        typer.Option("--research-line", metavar="LINE", help="That of configs which do not name theirs."),
+    ] = None,
     now: Now = None,
     as_json: AsJson = False,
     hover: Annotated[

@@ -31,7 +31,7 @@ MOST_RELATED = 3
 def demo(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[FOLDER]", show_default=False, help="Make the workspace here, to keep it."),
+        typer.Argument(metavar="FOLDER", show_default=False, help="Make the workspace here, to keep it."),
     ] = None,
 ) -> None:
     """See it work: a small invented project, a real server, and what an editor would show."""

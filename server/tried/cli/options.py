@@ -27,7 +27,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")
 Now = Annotated[
     str | None, typer.Option("--now", metavar="RFC3339", help="The time that ages count from.", show_default="now")
 ]
-ResearchLine = Annotated[str | None, typer.Option("--research-line", metavar="LINE", show_default=False)]
 
 
 def now_from(text: str | None) -> datetime:

@@ -23,7 +23,7 @@ MOST_LINES = 8
 
 def pool(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER]", show_default=False, help="A folder, instead of this one.")
+        Path | None, typer.Argument(metavar="FOLDER", show_default=False, help="A folder, instead of this one.")
     ] = None,
     pools: Pools = None,
     as_json: AsJson = False,

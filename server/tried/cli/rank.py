@@ -16,7 +16,6 @@ from tried.cli.options import (
     AsJson,
     Now,
     Pools,
-    ResearchLine,
     empty_pool_advice,
     folder_of_here,
     now_from,
@@ -30,22 +29,24 @@ from tried.workspace import Workspace, workspace_folder
 
 
 def rank(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", show_default=False, help="A config file.")] = None,
-    text: Annotated[str | None, typer.Option("--text", help="Rank by free text, without a file.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", show_default=False, help="A config file.")] = None,
+    text: Annotated[str | None, typer.Option("--text", metavar="WORDS", help="Rank by this, without a file.")] = None,
     architecture: Annotated[
         Path | None,
         typer.Option(metavar="FINGERPRINT.json", show_default=False, help="An architecture to go with --text."),
     ] = None,
     pools: Pools = None,
-    research_line: ResearchLine = None,
-    tag: Annotated[
-        list[str] | None, typer.Option("--tag", help="Only records with this tag. Can be given again.")
+    research_line: Annotated[
+        str | None, typer.Option("--research-line", metavar="LINE", help="Only records of this research line.")
     ] = None,
-    source: Annotated[str | None, typer.Option("--source", help="Only records of this source.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="Only records with this tag. Can be given again.")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only records of this source.")] = None,
     now: Now = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=1, help="At most so many.", show_default="ranking.limit"),
+        typer.Option("--limit", metavar="N", min=1, help="At most so many.", show_default="ranking.limit"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

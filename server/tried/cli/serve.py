@@ -20,9 +20,11 @@ def serve(
         typer.Option("--tcp", metavar="[HOST:]PORT", show_default=False, help="Listen here, for one client, instead."),
     ] = None,
     log_file: Annotated[
-        Path | None, typer.Option("--log-file", help="Write the log here.", show_default="stderr")
+        Path | None, typer.Option("--log-file", metavar="FILE", help="Write the log here.", show_default="stderr")
     ] = None,
-    log_level: Annotated[str, typer.Option("--log-level", help=f"One of {', '.join(LEVELS)}.")] = "warning",
+    log_level: Annotated[
+        str, typer.Option("--log-level", metavar="LEVEL", help=f"One of {', '.join(LEVELS)}.")
+    ] = "warning",
     pools: Annotated[
         list[Path] | None,
         typer.Option(
