@@ -73,7 +73,7 @@ def discover(folder: Path, exclude: Sequence[str] = (), seconds: float = SECONDS
             if any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in TABLE_NAMES):
                 found.extend(_if_included(place / name, folder, exclude))
         for journal in JOURNALS:
-            if Path(journal).parts[0] in folders and (place / journal).is_file():
+            if Path(journal).parts[0] in folders and (place / journal).exists():
                 found.extend(_if_included(place / journal, folder, exclude))
         if depth < DEPTH_LIMIT:
             inner = (place / name for name in sorted(folders) if name.lower() not in SKIPPED_FOLDERS and name[0] != ".")
