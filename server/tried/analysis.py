@@ -93,7 +93,7 @@ def analyse(
         findings=_findings(drafts, path, place, folder, snapshot, settings, saved_at),
         query=query,
         ranking=tuple(rank_in(snapshot, query, now, settings)) if query and ranked else (),
-        problems=tuple(parsed.problems),
+        problems=tuple(problem for draft in drafts for problem in draft.problems),
     )
 
 

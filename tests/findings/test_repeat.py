@@ -157,13 +157,34 @@ def test_a_truncated_value_is_unknown_not_different() -> None:
     ]
 
 
+SAVED = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SEEDED = {**BASE, "seed": 1}
+
+
 def test_a_file_is_not_told_about_the_run_that_it_started() -> None:
-    run = crashed("a:1", {**BASE, "seed": 1}, "CUDA out of memory", timestamp="2026-03-01T12:00:00Z")
-    saved = datetime(2026, 3, 1, 11, 59, tzinfo=UTC)
-    ours = {**BASE, "seed": 1}
-    assert findings_in(ours, [run], saved_at=saved) == []
-    assert findings_in(ours, [run], saved_at=datetime(2026, 3, 1, 12, 1, tzinfo=UTC)) != []
-    assert findings_in({**BASE, "seed": 2}, [run], saved_at=saved) != []
+    run = crashed("a:1", SEEDED, "CUDA out of memory", timestamp="2026-03-01T12:01:00Z")
+    assert findings_in(SEEDED, [run], saved_at=SAVED) == []
+    assert squiggles(findings_in(SEEDED, [run])) == [("repeat", "warning", "a:1")]
+
+
+@pytest.mark.parametrize(
+    ("why", "config", "params", "time"),
+    [
+        ("an earlier run", SEEDED, SEEDED, "2026-03-01T11:59:00Z"),
+        ("another seed", {**BASE, "seed": 2}, SEEDED, "2026-03-01T12:01:00Z"),
+        ("nothing that tells it from another's run", BASE, BASE, "2026-03-01T12:01:00Z"),
+        ("a run of unknown time", SEEDED, SEEDED, None),
+    ],
+)
+def test_it_is_told_about(why: str, config: dict[str, object], params: dict[str, object], time: str | None) -> None:
+    run = crashed("a:1", params, "CUDA out of memory", timestamp=time)
+    assert squiggles(findings_in(config, [run], saved_at=SAVED)) == [("repeat", "warning", "a:1")], why
+
+
+def test_it_is_told_about_a_later_run_that_was_another_experiment() -> None:
+    run = dead("a:1", {**SEEDED, "lr": 0.5}, changes={"lr": (0.01, 0.5)}, timestamp="2026-03-01T12:01:00Z")
+    found = findings_in({**SEEDED, "lr": 0.5, "dropout": 0.3}, [run], saved_at=SAVED)
+    assert squiggles(found) == [("move", "warning", "a:1")]
 
 
 def test_a_repeat_of_a_run_that_changed_code_too_is_softer() -> None:

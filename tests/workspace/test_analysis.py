@@ -147,9 +147,10 @@ class TestOwnRun:
 
     def test_a_config_saved_before_its_run_is_not_told_while_it_stays_as_it_was(self, tmp_path: Path) -> None:
         path = tmp_path / "c.yaml"
-        path.write_text(config(0.9))
+        path.write_text(config(0.9) + "seed: 7\n")
         os.utime(path, (1_700_000_000, 1_700_000_000))  # long before the run of 2026-11-01
-        write_journal(tmp_path, worked("base"), diverged("hot"))
+        hot = diverged("hot")
+        write_journal(tmp_path, worked("base"), {**hot, "params": {**hot["params"], "seed": 7}})
         workspace = Workspace(tmp_path)
         workspace.refresh()
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from tried.draft.alignment import align
+from tried.draft.alignment import AlignedDraft, align
 from tried.draft.draft import ExperimentDraft
 from tried.draft.parameters import ParameterKind
 from tried.findings.claim import LOUDNESS, Claim, severity_of
@@ -69,7 +69,7 @@ def scopes(
             continue
         aligned = align(draft.parameters, line.keys, line.keys_by_suffix)
         if aligned.values:
-            started = _started_by(draft, line, saved_at) if saved_at is not None else frozenset()
+            started = _started_by(draft, line, aligned, saved_at) if saved_at is not None else frozenset()
             yield Scope(line, line is own, aligned, settings, started)
 
 
@@ -86,15 +86,23 @@ def own_line(draft: ExperimentDraft, history: ParameterHistory, settings: Findin
     return next(iter(history.lines.values())) if len(history.lines) == 1 else None
 
 
-def _started_by(draft: ExperimentDraft, line: LineHistory, saved_at: datetime) -> frozenset[str]:
-    stated = {p.key: p.value for p in draft.parameters}
-    return frozenset(
-        run.id
-        for run in line.runs.values()
-        if run.record.time is not None
-        and run.record.time >= saved_at
-        and all(stated.get(key, recorded.value) == recorded.value for key, recorded in run.volatile.items())
-    )
+def _started_by(draft: ExperimentDraft, line: LineHistory, aligned: AlignedDraft, saved_at: datetime) -> frozenset[str]:
+    """The runs since the file was saved that are it to the letter: every parameter that both state, a seed among them.
+
+    Without a seed, a run name or the like that both state nobody can tell them from somebody else's run of the same.
+    """
+    stated = {p.key: p.value for p in draft.parameters if p.kind in (ParameterKind.VOLATILE, ParameterKind.HARDWARE)}
+    found: set[str] = set()
+    for run in line.runs.values():
+        if run.record.time is None or run.record.time < saved_at:
+            continue
+        same = [stated[key] == recorded.value for key, recorded in run.volatile.items() if key in stated]
+        same_values = all(
+            parameter.value == run.values[key].value for key, parameter in aligned.values.items() if key in run.values
+        )
+        if same and all(same) and same_values:
+            found.add(run.id)
+    return frozenset(found)
 
 
 def _untold(claim: Claim, told: set[str]) -> Claim | None:
