@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +34,7 @@ model:
 batch_size: 32
 warmup_steps: 100
 """
+LANGUAGES = {".json": "json", ".toml": "toml", ".py": "python", ".env": "dotenv", ".sh": "shellscript"}
 CAPABILITIES = {"general": {"positionEncodings": ["utf-8"]}, "textDocument": {"hover": {"contentFormat": ["markdown"]}}}
 
 
@@ -105,7 +105,7 @@ class Server:
         return message
 
 
-def measure(pool: Path, config: str, rounds: int) -> dict[str, list[float]]:
+def measure(pool: Path, name: str, config: str, rounds: int) -> dict[str, list[float]]:
     """Milliseconds by what was measured."""
     found: dict[str, list[float]] = {}
 
@@ -114,15 +114,16 @@ def measure(pool: Path, config: str, rounds: int) -> dict[str, list[float]]:
         call()
         found.setdefault(what, []).append(1000 * (time.perf_counter() - started))
 
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name).resolve()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary).resolve()
         (folder / ".tried").mkdir()
         shutil.copyfile(pool, folder / ".tried" / "pool.jsonl")
         started = time.perf_counter()
         server = Server(folder)
         found["start"] = [1000 * (time.perf_counter() - started)]
-        editor = Editor(server, (folder / "config.yaml").as_uri(), config)
+        editor = Editor(server, folder / name, config)
         timed("load and first diagnose", editor.open)
+        editor.find_place()
         for _ in range(rounds):
             timed("change", editor.edit_and_wait_until_taken)
             server.wait_for_diagnostics(editor.version)
@@ -135,25 +136,37 @@ def measure(pool: Path, config: str, rounds: int) -> dict[str, list[float]]:
 
 
 class Editor:
-    """One open config, and a person who adds keys at its end."""
+    """One open config, and a person who adds lines at its end."""
 
-    def __init__(self, server: Server, uri: str, config: str) -> None:
+    def __init__(self, server: Server, path: Path, config: str) -> None:
         self.server = server
-        self.uri = uri
+        self.uri = path.as_uri()
+        self.language = LANGUAGES.get(path.suffix, "yaml")
         self.config = config if config.endswith("\n") else config + "\n"
         self.version = 0
-        keys = (number for number, line in enumerate(config.splitlines()) if re.match(r"\s*\w+: *\S", line))
-        self.key = next(keys, 0)
+        self.place = (0, 0)
 
     def open(self) -> None:
-        document = {"uri": self.uri, "languageId": "yaml", "version": 0, "text": self.config}
+        document = {"uri": self.uri, "languageId": self.language, "version": 0, "text": self.config}
         self.server.notify("textDocument/didOpen", {"textDocument": document})
         self.server.wait_for_diagnostics(0)
+
+    def find_place(self) -> None:
+        """Rests on the place with the most to tell."""
+        most, best = 0, (0, 0)
+        for line, text in enumerate(self.config.splitlines()):
+            self.place = (line, len(text) - len(text.lstrip()) + 1)
+            size = len(json.dumps(self.hover()))
+            if size > most:
+                most, best = size, self.place
+        if most <= len("null"):
+            sys.stderr.write("nothing in the config has anything to tell with this pool: hovers are empty\n")
+        self.place = best
 
     def edit(self) -> None:
         end = {"line": self.config.count("\n") + self.version, "character": 0}
         self.version += 1
-        change = {"range": {"start": end, "end": end}, "text": f"extra_{self.version}: {self.version}\n"}
+        change = {"range": {"start": end, "end": end}, "text": "\n"}
         document = {"uri": self.uri, "version": self.version}
         self.server.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [change]})
 
@@ -166,9 +179,9 @@ class Editor:
         self.edit()
         self.server.wait_for_diagnostics(self.version)
 
-    def hover(self) -> None:
-        place = {"textDocument": {"uri": self.uri}, "position": {"line": self.key, "character": 2}}
-        self.server.request("textDocument/hover", place)
+    def hover(self) -> Any:
+        place = {"line": self.place[0], "character": self.place[1]}
+        return self.server.request("textDocument/hover", {"textDocument": {"uri": self.uri}, "position": place})
 
     def edit_and_hover(self) -> None:
         self.edit()
@@ -184,12 +197,13 @@ def percentile(values: list[float], share: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pool", type=Path)
-    parser.add_argument("--config", type=Path, help="a YAML config to edit instead of the built-in one")
+    parser.add_argument("--config", type=Path, help="a config to edit instead of the built-in one")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     config = arguments.config.read_text(encoding="utf-8") if arguments.config else CONFIG
-    found = measure(arguments.pool, config, arguments.rounds)
+    name = arguments.config.name if arguments.config else "config.yaml"
+    found = measure(arguments.pool, name, config, arguments.rounds)
     table = {
         what: {"n": len(values), "p50": percentile(values, 0.5), "p95": percentile(values, 0.95), "max": max(values)}
         for what, values in found.items()

@@ -53,6 +53,11 @@ VSCODE_LIKE: Message = {
 }
 
 
+def no_findings(found: Sequence[Message]) -> bool:
+    """To wait until diagnostics are gone."""
+    return not found
+
+
 class RequestFailed(Exception):
     """The server answered with an error."""
 

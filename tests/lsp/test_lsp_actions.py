@@ -208,7 +208,7 @@ def test_the_page_of_a_record_is_opened(client: RawClient, folder: Path) -> None
 @pytest.mark.parametrize("url", [None, "command:evil", "javascript:alert(1)", "file:///etc/passwd"])
 def test_a_record_without_a_page_is_opened_in_its_journal(client: RawClient, folder: Path, url: str | None) -> None:
     journal = make_workspace(folder, BASELINE, {**DIVERGED, "url": url})
-    uri, found = opened(client, folder, "open2.yaml", CONFIG)
+    uri, _ = opened(client, folder, "open2.yaml", CONFIG)
     command = {"command": "tried.openRecord", "arguments": [{"uri": uri, "record": "exp-2"}]}
     tell(client, journal)
     answer = until(lambda: client.request("workspace/executeCommand", command), lambda answer: "file" in answer)

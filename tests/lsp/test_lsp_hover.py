@@ -55,7 +55,13 @@ def test_a_finding_tells_the_reason_first_then_when_what_differs_the_run_and_the
     assert hover["contents"]["kind"] == "markdown"
     text = hover["contents"]["value"]
     assert text.startswith("**diverged after 200 steps**")
-    parts = ["(2026-10-02)", "`batch_size` `64` here, `32` there", "(https://example.org/runs/2)", "| lexical ", "| **score**"]
+    parts = [
+        "(2026-10-02)",
+        "`batch_size` `64` here, `32` there",
+        "(https://example.org/runs/2)",
+        "| lexical ",
+        "| **score**",
+    ]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     assert "█" in text
