@@ -7,13 +7,14 @@ Invariant: the process ends with its client: at the end of its input, when the p
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -34,6 +35,9 @@ PARENT_CHECK_SECONDS = 0.5
 LAST_GASP_SECONDS = 1.5
 BACKLOG = 256
 """Messages that were read and not handled yet; beyond, the client has to wait."""
+
+BACKLOG_SECONDS = 5.0
+"""But not longer, or the end of its input would never be seen."""
 
 
 class CannotServe(Exception):
@@ -97,16 +101,17 @@ async def _run(transport: Transport, pools: Sequence[Path], watch_parent: bool) 
     room = threading.BoundedSemaphore(BACKLOG)
 
     def handle(frame: Frame) -> None:
-        room.release()
+        with contextlib.suppress(ValueError):  # the reader did not wait any longer
+            room.release()
         protocol.receive(frame)
 
     def read() -> None:
         for frame in frames(transport):
-            room.acquire()
+            room.acquire(timeout=BACKLOG_SECONDS)
             _on_loop(loop, handle, frame)
         _on_loop(loop, lambda: end(0 if protocol.is_shut_down else 1))
         time.sleep(LAST_GASP_SECONDS)
-        os._exit(1)
+        os._exit(1)  # the event loop is stuck
 
     threading.Thread(target=read, name="tried-reader", daemon=True).start()
     watch = asyncio.create_task(_watch_parent(server, end)) if watch_parent else None
@@ -118,7 +123,7 @@ async def _run(transport: Transport, pools: Sequence[Path], watch_parent: bool) 
     return status
 
 
-async def _watch_parent(server: TriedServer, end: object) -> None:
+async def _watch_parent(server: TriedServer, end: Callable[[int], None]) -> None:
     """Ends with the process that the client named in `initialize`, unless that id means nothing here (a container)."""
     while server.process_id is None:
         await asyncio.sleep(PARENT_CHECK_SECONDS)
@@ -127,15 +132,12 @@ async def _watch_parent(server: TriedServer, end: object) -> None:
     while is_alive(server.process_id):
         await asyncio.sleep(PARENT_CHECK_SECONDS)
     log.warning("the process that started the server is gone")
-    assert callable(end)
     end(1)
 
 
-def _on_loop(loop: asyncio.AbstractEventLoop, call: object, *arguments: object) -> None:
-    try:
-        loop.call_soon_threadsafe(call, *arguments)  # type: ignore[arg-type]
-    except RuntimeError:  # the loop is closed
-        return
+def _on_loop(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *arguments: object) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(call, *arguments)
 
 
 def _standard_streams() -> StandardStreams:
@@ -150,7 +152,8 @@ def _standard_streams() -> StandardStreams:
 def _listen(host: str, port: int) -> SocketStream:
     """Waits for the one client. The listening socket is closed then: others are refused, not kept waiting."""
     try:
-        with socket.create_server((host, port)) as listening:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family) as listening:
             address = listening.getsockname()
             sys.stderr.write(f"tried serve listens on {address[0]}:{address[1]}\n")
             sys.stderr.flush()
