@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from typing import cast
 
 import pytest
 from lsprotocol import types as t
 
-from tried.lsp import session as module
 from tried.lsp.client import Client, ClientFeatures
 from tried.lsp.session import Session
 
 
 def test_now_is_read_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     tick = 1000.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: tick)
+    monkeypatch.setattr(time, "monotonic", lambda: tick)
     session = Session(cast(Client, None))
     first = session.now()
     assert first.tzinfo is not None
