@@ -131,8 +131,8 @@ class Client:
     async def _ask(self, method: str, params: Any, patience: float) -> tuple[bool, Any]:
         identifier = f"tried/{next(self._numbers)}"
         try:
-            answer = self._protocol.send_request_async(method, params, msg_id=identifier)
-            return True, await asyncio.wait_for(answer, patience)
+            async with asyncio.timeout(patience):
+                return True, await self._protocol.send_request_async(method, params, msg_id=identifier)
         except TimeoutError:
             log.warning("the client did not answer %s within %g s", method, patience)
         except JsonRpcException as error:

@@ -61,7 +61,7 @@ def to_diagnostic(finding: Finding, lines: LineIndex, encoding: Encoding) -> t.D
         message=finding.message,
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
-        code_description=t.CodeDescription(href=page_of(finding.code)),
+        code_description=page_of(finding.code),
         source=SOURCE,
         data=_data(finding),
     )

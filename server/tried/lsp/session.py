@@ -130,6 +130,7 @@ class Session:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._now: tuple[float, datetime] | None = None
         self._refresh: asyncio.TimerHandle | None = None
+        self._is_closed = False
 
     # time and tasks
 
@@ -157,10 +158,11 @@ class Session:
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if not task.cancelled() and (error := task.exception()) is not None and not self._is_closed:
             log.error("a background task failed", exc_info=error)
 
     def close(self) -> None:
+        self._is_closed = True
         for task in list(self._tasks):
             task.cancel()
         for pool in (self.analysts, self.loaders):
@@ -318,7 +320,8 @@ class Session:
     async def _analyse(self, document: Document) -> None:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.configured.wait(), CONFIGURATION_SECONDS)
+            async with asyncio.timeout(CONFIGURATION_SECONDS):
+                await self.configured.wait()
         while document.is_open and document.text is not None:
             if not document.is_placed:
                 await self._place(document)
@@ -330,7 +333,8 @@ class Session:
             while (wait := document.due - loop.time()) > 0:
                 document.nudge.clear()
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(document.nudge.wait(), wait)
+                    async with asyncio.timeout(wait):
+                        await document.nudge.wait()
             text = document.text
             if text is None:
                 return

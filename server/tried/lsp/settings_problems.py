@@ -72,7 +72,7 @@ def _to_diagnostic(problem: SettingsProblem) -> t.Diagnostic:
         message=problem.message,
         severity=t.DiagnosticSeverity.Warning,
         code=CODE,
-        code_description=t.CodeDescription(href=page_of(CODE)),
+        code_description=page_of(CODE),
         source="tried",
     )
 
