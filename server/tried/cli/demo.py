@@ -113,7 +113,7 @@ def _hover(client: DemoClient, path: Path, diagnostic: dict[str, Any]) -> None:
     with out.capture() as captured:
         out.print(Markdown(answer["contents"]["value"], hyperlinks=False), width=HOVER_WIDTH, soft_wrap=False)
     for line in captured.get().rstrip().splitlines():
-        out.print(Text("     │ ", "dim") + Text.from_ansi(line.rstrip()))
+        out.print(Text.assemble(("     │ ", "dim"), Text.from_ansi(line.rstrip())))
     out.print()
 
 
