@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -23,7 +24,7 @@ def main() -> None:
         [sys.executable, "-m", "tried", "demo"], env=environment, capture_output=True, text=True, check=True
     )
     shown = done.stdout.split("\n", 2)[2].split(LAST_LINE)[0].split("\x1b[1mWhat else")[0].rstrip()
-    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    console = Console(record=True, width=COLUMNS, file=io.StringIO())
     console.print(Text.from_ansi(shown))
     picture = FETCHED_FONT.sub("", console.export_svg(title="tried")).replace("Fira Code", "ui-monospace")
     Path(__file__).with_name("demo.svg").write_text(picture, encoding="utf-8")
