@@ -1,6 +1,6 @@
 """JSON-RPC as the specification says: every request is answered, and no message can stop the server.
 
-pygls finds the handler and runs it; what goes into it and what comes out of it is ours. See docs/architecture.md for
+pygls finds the handler and runs it; what goes into it and what comes out of it is ours. See docs/language-server.md for
 what of pygls is replaced and why.
 
 Invariant: a request gets exactly one answer, whatever is wrong with it; a notification or a response never does.
