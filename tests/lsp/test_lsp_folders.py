@@ -76,6 +76,21 @@ def test_folders_come_and_go(client: RawClient, two: tuple[Path, Path]) -> None:
     client.pushed(uri)
 
 
+def test_a_folder_that_goes_takes_its_mistakes_along(client: RawClient, two: tuple[Path, Path]) -> None:
+    first, second = two
+    settings = first / "tried.toml"
+    settings.write_text("[ranking\n")
+    client.initialize(NEOVIM_LIKE, two, options=FAST)
+    uri = (first / "next.yaml").as_uri()
+    client.open(uri, CONFIG)
+    client.pushed(settings.as_uri())
+    client.close(uri)
+    client.open((second / "next.yaml").as_uri(), CONFIG)
+    removed = [{"uri": first.as_uri(), "name": "first"}]
+    client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": removed}})
+    client.pushed(settings.as_uri(), until=no_findings)
+
+
 def test_a_file_outside_all_folders_belongs_to_its_project(client: RawClient, two: tuple[Path, Path]) -> None:
     first, second = two
     (second / "configs").mkdir()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from lsp_workspace import BASELINE, CONFIG, DIVERGED, make_workspace
-from raw_client import NEOVIM_LIKE, RawClient
+from raw_client import NEOVIM_LIKE, RawClient, no_findings
 
 MANY = 6_000
 HOVER = {"textDocument": {"uri": "file:///not/open.yaml"}, "position": {"line": 0, "character": 0}}
@@ -72,4 +72,17 @@ def test_closing_a_file_does_not_stop_the_loading(client: RawClient, large: Path
     client.open(uri, CONFIG, version=2)
     client.pushed(uri, seconds=30)
     assert [message["method"] for message in client.requests].count("window/workDoneProgress/create") == 0
+    assert client.finish() == 0
+
+
+def test_settings_that_change_meanwhile_are_taken(client: RawClient, large: Path) -> None:
+    workspace = {**NEOVIM_LIKE["workspace"], "configuration": False}
+    client.initialize({**NEOVIM_LIKE, "workspace": workspace}, [large])
+    uri = (large / "next.yaml").as_uri()
+    client.open(uri, CONFIG)
+    client.take_request("window/workDoneProgress/create")
+    time.sleep(0.2)
+    assert uri not in client.diagnostics
+    client.notify("workspace/didChangeConfiguration", {"settings": {"tried": {"findings": {"enable": False}}}})
+    client.pushed(uri, until=no_findings, seconds=30)
     assert client.finish() == 0

@@ -11,8 +11,9 @@ from tried.draft.directives import directive_text
 from tried.findings.finding import Finding
 from tried.lsp import commands
 from tried.lsp.directive_edits import Insertion, place_for_directive
+from tried.lsp.open_document import Analysed, Document
 from tried.lsp.positions import to_position, to_range, to_span
-from tried.lsp.session import Analysed, Document, Session
+from tried.lsp.session import Session
 from tried.pool.record import ExperimentRecord, Verdict
 
 PATIENCE = 2.0

@@ -5,7 +5,6 @@ Every command takes one table of arguments and answers with one; a mistake is an
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -13,7 +12,8 @@ from typing import Any, get_args
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from tried.lsp.session import Document, Session
+from tried.lsp.open_document import Document
+from tried.lsp.session import Session
 from tried.lsp.silence_table import add_silence
 from tried.lsp.uris import uri_of
 from tried.pool.journal import conclude
@@ -43,11 +43,8 @@ async def mark(session: Session, arguments: object) -> dict[str, Any]:
     if not reason and verdict is None:
         raise JsonRpcInvalidParams("nothing to write down: give a verdict, a reason, or both")
     folder = _own_folder(workspace)
-    loop = asyncio.get_running_loop()
     try:
-        amendment = await loop.run_in_executor(
-            session.loaders, conclude, folder, record.id, reason, verdict, session.precise_now()
-        )
+        amendment = await session.in_background(conclude, folder, record.id, reason, verdict, session.precise_now())
     except (StorageError, ValueError) as error:
         raise JsonRpcException(str(error), REQUEST_FAILED) from error
     if document.folder is not None:
@@ -64,10 +61,9 @@ async def silence(session: Session, arguments: object) -> dict[str, Any]:
         raise JsonRpcInvalidParams("the file was never saved, so tried.toml cannot name it; save it first")
     path = document.path.relative_to(folder) if document.path.is_relative_to(folder) else document.path
     entry = {"path": path.as_posix(), **{name: _text(table, name) for name in ("key", "code", "id", "reason")}}
-    loop = asyncio.get_running_loop()
     target = folder / "tried.toml"
     try:
-        await loop.run_in_executor(session.loaders, add_silence, target, entry)
+        await session.in_background(add_silence, target, entry)
     except (StorageError, ValueError) as error:
         raise JsonRpcException(str(error), REQUEST_FAILED) from error
     if document.folder is not None:
@@ -83,8 +79,7 @@ async def open_record(session: Session, arguments: object) -> dict[str, Any]:
     if record.url and record.url.lower().startswith(("https://", "http://")):
         shown = await session.client.show_document(record.url, external=True)
         return {"url": record.url, "shown": shown}
-    loop = asyncio.get_running_loop()
-    place = await loop.run_in_executor(session.loaders, workspace.place_of, record.id)
+    place = await session.in_background(workspace.place_of, record.id)
     if place is None:
         raise JsonRpcException(f"{record.id} has no page, and no file of the pool is known to hold it", REQUEST_FAILED)
     path, line = place

@@ -16,9 +16,10 @@ from lsprotocol import types as t
 from tried.findings.finding import Finding
 from tried.lsp import settings_problems
 from tried.lsp.documentation import page_of
+from tried.lsp.open_document import Document
 from tried.lsp.positions import to_range
 from tried.lsp.result_ids import digest
-from tried.lsp.session import Document, Session
+from tried.lsp.session import Session
 from tried.text import Encoding, LineIndex
 
 SOURCE = "tried"

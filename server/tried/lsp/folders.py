@@ -87,10 +87,10 @@ class Folder:
 
     async def refresh(self, client: Client, loader: ThreadPoolExecutor, *, reconfigure: bool = False) -> bool:
         """Reads what has changed; True if an answer may be another one now."""
-        workspace = self.workspace
-        if workspace is None:
-            return False
-        async with self._busy:
+        async with self._busy:  # also while it is being loaded: what changed meanwhile must not be missed
+            workspace = self.workspace
+            if workspace is None:
+                return False
             before = (workspace.snapshot.generation, workspace.settings, workspace.settings_problems)
             loop = asyncio.get_running_loop()
             try:

@@ -17,8 +17,9 @@ from tried.draft.parameters import Parameter, ParameterKind
 from tried.findings.finding import Finding
 from tried.findings.key_history import key_history
 from tried.lsp.folders import Folder
+from tried.lsp.open_document import Analysed
 from tried.lsp.positions import to_offset, to_range
-from tried.lsp.session import Analysed, Session
+from tried.lsp.session import Session
 from tried.ranking.breakdown import ScoredRecord
 from tried.render.document import Block, Paragraph, Text, to_markdown, to_plain
 from tried.render.hover import component_blocks, finding_blocks, key_blocks, untried_key_blocks

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types as t
 
-from tried.lsp.session import Document, Session
+from tried.lsp.open_document import Document
+from tried.lsp.session import Session
 
 
 def subscribe(session: Session) -> None:

@@ -33,7 +33,7 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from tried.lsp.transport import Frame, Oversized
+from tried.lsp.transport import MAX_MESSAGE_BYTES, Frame, Oversized
 from tried.pool.record import finite
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class TriedProtocol(LanguageServerProtocol):
         return message.get("params")
 
     def _refuse_oversized(self, message: Oversized) -> None:
-        limit = f"a message of {message.length:,} bytes was skipped: the limit is 32 MB"
+        limit = f"a message of {message.length:,} bytes was skipped: the limit is {MAX_MESSAGE_BYTES >> 20} MB"
         log.warning("%s", limit)
         found = _ID_AT_START.search(message.head) or _ID_AT_END.search(message.tail)
         if found:

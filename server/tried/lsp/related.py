@@ -7,7 +7,8 @@ from typing import Any
 import attrs
 from lsprotocol import types as t
 
-from tried.lsp.session import Analysed, Document, Session
+from tried.lsp.open_document import Analysed, Document
+from tried.lsp.session import Session
 from tried.render.reports import ranking_report
 
 METHOD = "tried/related"

@@ -4,7 +4,6 @@ A document is analysed after a pause in the edits, in a worker thread, on immuta
 if the text, the pool or the settings have changed meanwhile, and done anew.
 
 Invariant: this state is touched on the event loop's thread only; handlers never block it.
-Invariant: `Analysed` belongs to exactly one version of a text, one pool generation and one revision of the settings.
 """
 
 from __future__ import annotations
@@ -14,23 +13,21 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tried.findings.finding import Finding
 from tried.lsp.documents import Text
 from tried.lsp.folders import Folder
+from tried.lsp.open_document import Analysed, Document, analysed_text
 from tried.lsp.uris import is_untitled, path_of
 from tried.pool.pool import PoolSnapshot
 from tried.settings import Settings
-from tried.workspace import Workspace, workspace_folder
+from tried.workspace import workspace_folder
 
 if TYPE_CHECKING:
-    from tried.analysis import Analysis
     from tried.lsp.client import Client
 
 log = logging.getLogger("tried.lsp")
@@ -46,70 +43,12 @@ CONFIGURATION_SECONDS = 5.0
 """Settings are waited for at most so long before the first analysis."""
 
 
-@dataclass(frozen=True)
-class Analysed:
-    """What is known of one version of a document, and the pool and settings that this rests on.
-
-    `analysis` is None where it failed.
-    """
-
-    text: Text
-    revision: int
-    now: datetime
-    snapshot: PoolSnapshot
-    settings: Settings
-    analysis: Analysis | None
-
-    @property
-    def is_too_large(self) -> bool:
-        """True for a text of more characters than a file that is looked at may have bytes."""
-        return len(self.text.content) > self.settings.editor.max_file_bytes
-
-
-@dataclass(eq=False)
-class Document:
-    """An open document. `text` is None where it is too large to be looked at; `folder` where nobody knows its place."""
-
-    uri: str
-    language_id: str
-    path: Path | None
-    text: Text | None
-    folder: Folder | None = None
-    is_placed: bool = False
-    analysed: Analysed | None = None
-    task: asyncio.Task[None] | None = None
-    due: float = 0.0
-    typed: range = range(0)
-    typed_at: float = 0.0
-    is_open: bool = True
-    shown: tuple[Finding, ...] = ()
-    pulled: str | None = None
-    pause: asyncio.TimerHandle | None = None
-    told_left_alone: bool = False
-    related: tuple[tuple[str, float], ...] = ()
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-    nudge: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def is_nowhere(self) -> bool:
-        """True for what belongs to no folder, such as the old side of a comparison."""
-        return self.is_placed and self.folder is None
-
-    @property
-    def current(self) -> Analysed | None:
-        """The analysis of what stands in the editor now; None while there is none."""
-        known, folder = self.analysed, self.folder
-        if known is None or folder is None or known.text is not self.text or known.revision != folder.revision:
-            return None
-        return known
-
-
 Listener = Callable[[Document], None]
 
 
 class Session:
     """Everything mutable. Features subscribe: `listeners` are called when a document was analysed, `closers` when it is
-    closed, `folder_listeners` when a folder's settings or pool were read."""
+    closed, `folder_listeners` when a folder's settings or pool were read, and when a folder goes."""
 
     def __init__(self, client: Client, pools: Sequence[Path] = ()) -> None:
         self.client = client
@@ -180,7 +119,9 @@ class Session:
 
     def remove_folder(self, uri: str) -> None:
         path = path_of(uri)
+        gone = [folder for folder in self.folders if folder.path == path]
         self.folders = [folder for folder in self.folders if folder.path != path]
+        self._tell_of(gone)
 
     def place_documents(self) -> None:
         """Finds each document's folder anew; those that moved are analysed again."""
@@ -196,10 +137,9 @@ class Session:
         if path is None:
             document.folder = self.folders[0] if is_untitled(document.uri) and self.folders else None
         else:
-            loop = asyncio.get_running_loop()
             around = [folder.path for folder in self.folders if path.is_relative_to(folder.path)]
             within = max(around, key=lambda folder: len(folder.parts), default=None)
-            document.folder = self._folder_at(await loop.run_in_executor(self.loaders, workspace_folder, path, within))
+            document.folder = self._folder_at(await self.in_background(workspace_folder, path, within))
         document.is_placed = True
         self._drop_inner_folders()
 
@@ -220,7 +160,14 @@ class Session:
 
     def _drop_inner_folders(self) -> None:
         used = {document.folder for document in self.documents.values()}
+        gone = [folder for folder in self.inner_folders.values() if folder not in used]
         self.inner_folders = {path: folder for path, folder in self.inner_folders.items() if folder in used}
+        self._tell_of(gone)
+
+    def _tell_of(self, folders: Iterable[Folder]) -> None:
+        for folder in folders:
+            for listener in self.folder_listeners:
+                listener(folder)
 
     @property
     def active_folders(self) -> list[Folder]:
@@ -242,8 +189,7 @@ class Session:
     def _refreshed(self, folder: Folder, changed: bool) -> None:
         if not changed:
             return
-        for listener in self.folder_listeners:
-            listener(folder)
+        self._tell_of([folder])
         for document in self.documents.values():
             if document.folder is folder:
                 self.analyse(document)
@@ -271,7 +217,7 @@ class Session:
         self.analyse(document)
         return document
 
-    def edit(self, document: Document, text: Text | None, typed: range) -> None:
+    def edit(self, document: Document, text: Text, typed: range) -> None:
         """Puts a new version in place; it is analysed when the typing pauses."""
         document.text = text
         loop = asyncio.get_running_loop()
@@ -350,7 +296,7 @@ class Session:
         """One analysis in a worker thread. Never fails: what went wrong is in the log."""
         if folder.workspace is None:
             return Analysed(text, folder.revision, self.now(), PoolSnapshot(), Settings(), None)
-        work = functools.partial(_analysed, document, text, folder.workspace, folder.revision, self.now())
+        work = functools.partial(analysed_text, document, text, folder.workspace, folder.revision, self.now())
         return await asyncio.get_running_loop().run_in_executor(self.analysts, work)
 
     async def _loaded(self, folder: Folder) -> None:
@@ -362,8 +308,7 @@ class Session:
 
     async def _load(self, folder: Folder) -> None:
         await folder.load(self.client, self.loaders)
-        for listener in self.folder_listeners:
-            listener(folder)
+        self._tell_of([folder])
 
     def notify(self, document: Document) -> None:
         """Tells the features, and whoever waits, that something about the document may be different."""
@@ -387,16 +332,3 @@ class Session:
         """The settings in force for a document; the defaults until its folder is loaded."""
         workspace = document.folder.workspace if document.folder else None
         return workspace.settings if workspace else Settings()
-
-
-def _analysed(document: Document, text: Text, workspace: Workspace, revision: int, now: datetime) -> Analysed:
-    """Runs in a worker thread, and reads only what does not change."""
-    while True:
-        snapshot, settings = workspace.snapshot, workspace.settings
-        try:
-            analysis = workspace.analyse(text.content, document.path, document.language_id, now)
-        except Exception:
-            log.exception("%s could not be analysed", document.uri)
-            return Analysed(text, revision, now, snapshot, settings, None)
-        if analysis.generation == snapshot.generation:
-            return Analysed(text, revision, now, snapshot, settings, analysis)

@@ -79,7 +79,8 @@ def _to_diagnostic(problem: SettingsProblem) -> t.Diagnostic:
 
 def _update(session: Session, folder: Folder) -> None:
     """Tells the client of mistakes that came or went; those of the editor's own settings go to its log."""
-    problems = folder.workspace.settings_problems if folder.workspace else ()
+    is_known = folder in session.known_folders
+    problems = folder.workspace.settings_problems if folder.workspace and is_known else ()
     for problem in problems:
         if problem.path is None and problem.message not in folder.told_problems:
             folder.told_problems.add(problem.message)
