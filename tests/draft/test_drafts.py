@@ -54,7 +54,7 @@ def test_all_that_a_draft_holds() -> None:
     assert draft.architecture is not None
     assert [(e.source, e.target, e.kind) for e in draft.architecture.edges] == [("model", "model.encoder", "control")]
     assert {parameter.key for parameter in draft.parameters} >= {"optimizer.lr", "batchsize", "model.width"}
-    assert draft.problems == ()
+    assert (draft.problems, draft.mistaken_directives) == ((), ())
     assert draft.query_text == "\n".join(
         (
             *("Wider blocks, since depth alone did not help.", "as in the paper", "the last run overfitted"),
@@ -95,13 +95,13 @@ def test_directives_in_every_language(language: str, text: str) -> None:
     assert above.target.of(text).strip('["').lower().startswith("optimizer")
     assert (trailing.code, trailing.reason) == ("repeat", "yes")
     assert trailing.target.of(text).strip() == next(line.strip() for line in text.splitlines() if "yes" in line)
-    assert draft.problems == ()
+    assert (draft.problems, draft.mistaken_directives) == ((), ())
 
 
 def test_a_directive_that_cannot_be_read_is_a_problem_of_the_draft() -> None:
     (draft,) = drafts("lr: 0.1  # tried: mute\n")
-    assert [problem.message.split(":")[0] for problem in draft.problems] == ["`tried"]
-    assert "`tried: mute` is no directive" in draft.problems[0].message
+    assert [problem.message.split(":")[0] for problem in draft.mistaken_directives] == ["`tried"]
+    assert "`tried: mute` is no directive" in draft.mistaken_directives[0].message
 
 
 def test_scalars_alone_have_no_architecture() -> None:
@@ -158,8 +158,8 @@ def test_a_file_is_ignored_in_all_its_documents() -> None:
 def test_an_entry_of_the_next_document_is_not_the_next_entry() -> None:
     first, second = drafts("lr: 0.1\n# tried: ignore\n---\nlr: 0.2\n")
     assert first.directives == second.directives == ()
-    assert [problem.message.split(":")[0] for problem in first.problems] == ["`tried"]
-    assert second.problems == ()
+    assert [problem.message.split(":")[0] for problem in first.mistaken_directives] == ["`tried"]
+    assert second.mistaken_directives == ()
 
 
 def test_a_rule_within_a_block_of_text_parts_no_documents() -> None:

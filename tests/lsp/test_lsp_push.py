@@ -194,3 +194,14 @@ def test_an_unsaved_text_belongs_to_the_first_folder(client: RawClient) -> None:
 def test_a_half_typed_file_keeps_what_stands_elsewhere(client: RawClient, uri: str) -> None:
     client.open(uri, CONFIG + "notes: 'not closed\n")
     client.pushed(uri)
+
+
+def test_a_mistaken_directive_is_told_after_the_pause(client: RawClient, uri: str) -> None:
+    client.open(uri, HARMLESS)
+    client.pushed(uri, until=lambda found: found == [])
+    started = time.monotonic()
+    client.change(uri, 2, edit(3, 14, 14, "  # tried: mute"))
+    (found,) = client.pushed(uri)
+    assert time.monotonic() - started > PAUSE - 0.05
+    assert (found["code"], found["severity"], found["range"]["start"]["line"]) == ("directive", 3, 3)
+    assert found["message"].startswith("`tried: mute` is no directive")

@@ -43,6 +43,7 @@ class ExperimentDraft:
     directives: tuple[Directive, ...] = ()
     entries: Sequence[Entry] = ()
     problems: Sequence[Problem] = ()
+    mistaken_directives: Sequence[Problem] = ()
     query_text: str = ""
 
 
@@ -94,7 +95,8 @@ def _draft(
         architecture=architecture,
         directives=directives,
         entries=entries,
-        problems=(*problems, *mistakes),
+        problems=tuple(problems),
+        mistaken_directives=mistakes,
         query_text=query_text(
             prose=said.prose,
             name=said.name,

@@ -13,6 +13,7 @@ from typing import Any
 
 from lsprotocol import types as t
 
+from tried.draft.entries import Problem
 from tried.findings.finding import Finding
 from tried.lsp import settings_problems
 from tried.lsp.documentation import page_of
@@ -20,9 +21,10 @@ from tried.lsp.open_document import Document
 from tried.lsp.positions import to_range
 from tried.lsp.result_ids import digest
 from tried.lsp.session import Session
-from tried.text import Encoding, LineIndex
+from tried.text import Encoding, LineIndex, Span
 
 SOURCE = "tried"
+DIRECTIVE = "directive"
 MAX_RECORDS_IN_DATA = 50
 _SEVERITIES = {"warning": t.DiagnosticSeverity.Warning, "information": t.DiagnosticSeverity.Information}
 
@@ -53,6 +55,7 @@ def diagnostics_of(session: Session, document: Document) -> list[t.Diagnostic]:
     found = settings_problems.diagnostics_of(session, document.path)
     if (known := document.current) is not None:
         found += [to_diagnostic(finding, known.text.lines, encoding) for finding in document.shown]
+        found += [_of_mistake(mistake, known.text.lines, encoding) for mistake in document.mistakes]
     return found
 
 
@@ -65,6 +68,18 @@ def to_diagnostic(finding: Finding, lines: LineIndex, encoding: Encoding) -> t.D
         code_description=page_of(finding.code),
         source=SOURCE,
         data=_data(finding),
+    )
+
+
+def _of_mistake(mistake: Problem, lines: LineIndex, encoding: Encoding) -> t.Diagnostic:
+    """A comment that was to silence something and does not."""
+    return t.Diagnostic(
+        range=to_range(lines, mistake.span, encoding),
+        message=mistake.message,
+        severity=t.DiagnosticSeverity.Information,
+        code=DIRECTIVE,
+        code_description=page_of(DIRECTIVE),
+        source=SOURCE,
     )
 
 
@@ -81,7 +96,7 @@ def _data(finding: Finding) -> dict[str, Any]:
 
 def _update(session: Session, document: Document) -> None:
     """Decides what is shown now, and tells the client if it is to be told."""
-    document.shown = _shown(session, document)
+    document.shown, document.mistakes = _shown(session, document)
     if not session.client.features.pulls_diagnostics:
         _publish(session, document)
     elif document.pulled is not None and _is_outdated(session, document):
@@ -108,23 +123,25 @@ def _clear(session: Session, document: Document) -> None:
         session.client.publish(document.uri, None, settings_problems.diagnostics_of(session, document.path))
 
 
-def _shown(session: Session, document: Document) -> tuple[Finding, ...]:
+def _shown(session: Session, document: Document) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     known = document.current
     if known is None or known.analysis is None:
-        return ()
-    found = list(_distinct(known.analysis.findings))
+        return (), ()
+    found = tuple(_distinct(known.analysis.findings))
+    mistakes = tuple(mistake for draft in known.analysis.drafts for mistake in draft.mistaken_directives)
     loop = asyncio.get_running_loop()
     pause_over = document.typed_at + session.settings_of(document).editor.typing_pause_ms / 1000
     if loop.time() >= pause_over or not document.typed:
-        return tuple(found)
+        return found, mistakes
     before = {_identity(finding) for finding in document.shown}
     lines = known.text.lines
-    shown = [f for f in found if _identity(f) in before or not _touches(f, lines, document.typed)]
-    if len(shown) < len(found):
+    shown = tuple(f for f in found if _identity(f) in before or not _touches(f.span, lines, document.typed))
+    noted = tuple(mistake for mistake in mistakes if not _touches(mistake.span, lines, document.typed))
+    if len(shown) < len(found) or len(noted) < len(mistakes):
         if document.pause is not None:
             document.pause.cancel()
         document.pause = loop.call_at(pause_over, _after_pause, session, document)
-    return tuple(shown)
+    return shown, noted
 
 
 def _after_pause(session: Session, document: Document) -> None:
@@ -147,8 +164,8 @@ def _identity(finding: Finding) -> tuple[object, ...]:
     return (finding.code, finding.evidence, finding.record, finding.blamed)
 
 
-def _touches(finding: Finding, lines: LineIndex, typed: range) -> bool:
-    return any(lines.line_of(finding.span.start) <= line <= lines.line_of(finding.span.end) for line in typed)
+def _touches(span: Span, lines: LineIndex, typed: range) -> bool:
+    return any(lines.line_of(span.start) <= line <= lines.line_of(span.end) for line in typed)
 
 
 def _result_id(document: Document, items: Sequence[t.Diagnostic]) -> str:

@@ -17,7 +17,7 @@ _PLACES = (_PACKAGE / "docs", _PACKAGE.parents[1] / "docs")
 
 @cache
 def page_of(code: str) -> t.CodeDescription | None:
-    """The page of a diagnostic's code (`repeat`, `dead-end`, `settings`); None if the installation lacks it."""
+    """The page of a code (`repeat`, `dead-end`, `directive`, `settings`); None if the installation lacks it."""
     page = "settings.md" if code == "settings" else "warnings.md"
     found = next((place / page for place in _PLACES if (place / page).is_file()), None)
     return t.CodeDescription(href=found.as_uri()) if found else None

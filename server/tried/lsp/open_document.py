@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tried.draft.entries import Problem
 from tried.findings.finding import Finding
 from tried.lsp.documents import Text
 from tried.lsp.folders import Folder
@@ -62,6 +63,7 @@ class Document:
     typed_at: float = 0.0
     is_open: bool = True
     shown: tuple[Finding, ...] = ()
+    mistakes: tuple[Problem, ...] = ()
     pulled: str | None = None
     pause: asyncio.TimerHandle | None = None
     told_left_alone: bool = False
