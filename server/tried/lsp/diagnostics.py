@@ -16,7 +16,7 @@ from lsprotocol import types as t
 from tried.draft.entries import Problem
 from tried.findings.finding import Finding
 from tried.lsp import settings_problems
-from tried.lsp.documentation import page_of
+from tried.lsp.documentation import DIRECTIVE, page_of
 from tried.lsp.open_document import Document
 from tried.lsp.positions import to_range
 from tried.lsp.result_ids import digest
@@ -24,7 +24,6 @@ from tried.lsp.session import Session
 from tried.text import Encoding, LineIndex, Span
 
 SOURCE = "tried"
-DIRECTIVE = "directive"
 MAX_RECORDS_IN_DATA = 50
 _SEVERITIES = {"warning": t.DiagnosticSeverity.Warning, "information": t.DiagnosticSeverity.Information}
 

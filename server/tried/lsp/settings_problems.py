@@ -8,14 +8,13 @@ from pathlib import Path
 
 from lsprotocol import types as t
 
-from tried.lsp.documentation import page_of
+from tried.lsp.documentation import SETTINGS, page_of
 from tried.lsp.folders import Folder
 from tried.lsp.result_ids import digest
 from tried.lsp.session import Session
 from tried.lsp.uris import uri_of
 from tried.settings import SettingsProblem
 
-CODE = "settings"
 HOLD_SECONDS = 60.0
 """A workspace pull with nothing new is answered so late; the client asks again at once."""
 
@@ -71,8 +70,8 @@ def _to_diagnostic(problem: SettingsProblem) -> t.Diagnostic:
         range=t.Range(t.Position(line, 0), t.Position(line + 1, 0)),
         message=problem.message,
         severity=t.DiagnosticSeverity.Warning,
-        code=CODE,
-        code_description=page_of(CODE),
+        code=SETTINGS,
+        code_description=page_of(SETTINGS),
         source="tried",
     )
 
