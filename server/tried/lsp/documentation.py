@@ -19,7 +19,7 @@ REPEAT, DEAD_END, DIRECTIVE, SETTINGS = "repeat", "dead-end", "directive", "sett
 
 CODES: dict[str, tuple[str, str]] = {
     REPEAT: ("warnings.md", "what the config describes was run before"),
-    DEAD_END: ("warnings.md", "a value that a dead end is to blame on"),
+    DEAD_END: ("warnings.md", "a value that a dead end came from"),
     DIRECTIVE: ("warnings.md", "a comment that was to silence something and cannot be read"),
     SETTINGS: ("settings.md", "a mistake in `tried.toml` or `pyproject.toml`"),
 }
