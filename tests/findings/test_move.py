@@ -138,3 +138,21 @@ def test_a_description_that_was_understood_in_part_makes_the_change_softer() -> 
     ]
     run = dead("a:1", {**BASE, "lr": 0.5}, derivation={"changes": changes})
     assert squiggles(findings_in({**OTHERWISE, "lr": 0.5}, [run])) == [("move", "information", "a:1")]
+
+
+def test_a_description_says_less_than_what_the_metric_did() -> None:
+    """A table with one column of text has the same words as name and as headline."""
+    delta = {"metric_delta": {"val_bpb": {"before": 0.9731, "after": 0.9738, "delta": 0.0007}}}
+    run = dead("a:1", {}, "softcap 15 to 20", name="softcap 15 to 20", changes={"softcap": (15, 20)}, derivation=delta)
+    (finding,) = findings_in({**BASE, "SOFTCAP": 20}, [run])
+    assert finding.message == "SOFTCAP 20: dead end, val_bpb 0.9731 → 0.9738 (a:1)"
+    assert finding.why[:2] == ("softcap 15 to 20", "val_bpb 0.9731 → 0.9738, compared with what it came from.")
+    assert finding.differences == ()
+
+
+def test_what_was_in_use_is_named_by_the_run_that_used_it() -> None:
+    run = dead("a:1", {**BASE, "lr": 0.5}, changes={"lr": (0.01, 0.5)})
+    origin = record("a:2", {**BASE, "lr": 0.5, "depth": 2}, verdict="inconclusive")
+    later = dead("a:3", {**BASE, "lr": 0.9, "depth": 2}, changes={"lr": (0.5, 0.9)}, parent="a:2")
+    found = [f for f in findings_in({**OTHERWISE, "lr": 0.5}, [run, origin, later]) if f.record == "a:1"]
+    assert [f.contradicted_by for f in found] == [("a:2",)]

@@ -128,7 +128,7 @@ def test_long_lists_are_cut_and_say_so() -> None:
 
 
 def test_contradicting_runs_are_named() -> None:
-    assert "Worked in 1 run: `EXP-9`" in finding_markdown(replace(FINDING, contradicted_by=("EXP-9",)), snapshot_of())
+    assert "No dead end in 1 run: `EXP-9`" in finding_markdown(replace(FINDING, contradicted_by=("EXP-9",)), snapshot_of())
 
 
 def test_a_client_without_markdown_gets_plain_text() -> None:

@@ -70,7 +70,10 @@ def _at_most(scope: Scope, run: Run) -> Severity:
 def worked_with(
     scope: Scope, blamed: tuple[Parameter, ...], changes: tuple[KeyChange, ...], runs: list[Run]
 ) -> list[Run]:
-    """Runs of the same scope in which all of these values stood and that did not end badly because of them."""
+    """Runs of the same scope in which all of these values stood and that did not end badly because of them.
+
+    A value that a run changed away from stood in its parent, or where nobody knows the parent, was in use before it.
+    """
     found: dict[str, Run] = {}
     first = (changes[0].key, changes[0].after)
     for run in (*scope.line.by_item[first].values(), *scope.line.changed_from[first].values()):
@@ -78,18 +81,21 @@ def worked_with(
         before = {change.key: change.before for change in run.changes}
         stood = all(items.get(c.key) == c.after for c in changes)
         came_from = all(before.get(c.key, items.get(c.key)) == c.after for c in changes)
-        worked = run.ending == "worked" and stood and scope.admits(run)
-        if worked or (came_from and not stood and not parent_failed(scope, run)):
+        if run.ending == "worked" and stood and scope.admits(run):
             found[run.id] = run
+        elif came_from and not stood:
+            origin = parent_of(scope, run) or run
+            if origin is run or origin.ending != "dead_end":
+                found[origin.id] = origin
     if runs[-1].cause == "out_of_memory" and len(changes) == 1:
         found.update((run.id, run) for run in as_large_fitted(scope, changes[0].key, changes[0].after))
     return sorted(found.values(), key=lambda run: run.order)
 
 
-def parent_failed(scope: Scope, run: Run) -> bool:
-    """A value that a run changed away from was in force in its parent: fine unless that is known to have failed."""
-    parent = scope.line.runs.get(run.record.parent or (run.record.derivation and run.record.derivation.from_) or "")
-    return parent is not None and parent.ending == "dead_end"
+def parent_of(scope: Scope, run: Run) -> Run | None:
+    """The run that this one came from, if it is one of its research line."""
+    derived_from = run.record.derivation.from_ if run.record.derivation else None
+    return scope.line.runs.get(run.record.parent or derived_from or "")
 
 
 def runs_with(scope: Scope, parameters: tuple[Parameter, ...]) -> list[Run]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tried.draft.parameters import UNKNOWN, ParameterKind
 from tried.findings.claim import Claim, is_beyond_noise
 from tried.findings.memory import largest_fitting
-from tried.findings.move import parent_failed
+from tried.findings.move import parent_of
 from tried.findings.scope import Scope, number_of
 from tried.pool.history import Run
 
@@ -66,7 +66,7 @@ def _worked_values(scope: Scope, key: str) -> list[float]:
     before = [
         change.before
         for run in scope.line.by_key[key].values()
-        if not parent_failed(scope, run)
+        if (parent := parent_of(scope, run)) is None or parent.ending != "dead_end"
         for change in run.changes
         if change.key == key
     ]

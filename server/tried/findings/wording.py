@@ -72,13 +72,19 @@ def what_happened(run: Run) -> str:
     if reason in ("out_of_memory", "diverged"):
         return _HAPPENED[reason] + _after(run)
     if reason in ("judged", "worse"):
-        quoted = short(run.record.headline)
         moved = _moved(run)
+        quoted = "" if moved and _says_only_its_name(run) else short(run.record.headline)
         if run.judged:
             return "dead end" + (f", “{quoted}”" if quoted else f", {moved}" if moved else "")
         return f"worse, {moved}" if moved else "worse than its parent"
     quoted = short(run.record.headline)
     return _HAPPENED[reason] + _after(run) + (f", “{quoted}”" if quoted else "")
+
+
+def _says_only_its_name(run: Run) -> bool:
+    """True where the headline is but the name, as in a table with one column of text."""
+    headline = run.record.headline.casefold()
+    return not headline or headline in run.record.name.casefold() or run.record.name.casefold() in headline
 
 
 def _after(run: Run) -> str:
@@ -109,6 +115,8 @@ def why_of(claim: Claim, scope: Scope) -> tuple[str, ...]:
     headline = " ".join(last.record.headline.split())
     if headline:
         found.append(headline)
+    if (moved := _moved(last)) and last.ending == "dead_end":
+        found.append(f"{moved}, compared with what it came from.")
     if last.record.notes and not headline:
         found.append(short(last.record.notes, 300))
     if claim.budget:
@@ -121,8 +129,7 @@ def why_of(claim: Claim, scope: Scope) -> tuple[str, ...]:
     if claim.evidence == "near" and claim.contrast:
         found.append(f"{claim.contrast}.")
     if claim.contradicted_by:
-        names = ", ".join(run.id for run in claim.contradicted_by[-3:])
-        found.append(f"Not warned of: the same worked, or is still open, in {len(claim.contradicted_by)} ({names}).")
+        found.append("Not warned of, since the same was in use elsewhere, worked, or is still open.")
     if not scope.own:
         share = f"{scope.comparison(last).similarity:.0%}"
         found.append(f"From another research line ({last.record.research_line}) with a similar setting: {share} equal.")
@@ -136,7 +143,9 @@ def _budget_difference(scope: Scope, key: str, run: Run) -> str:
 
 
 def differences_of(scope: Scope, run: Run) -> tuple[Difference, ...]:
-    """In which comparable parameters draft and record differ, as both wrote them."""
+    """In which comparable parameters draft and record differ, as both wrote them; none where the record logged none."""
+    if not run.values:
+        return ()
     found = scope.comparison(run)
     both = [*found.differing, *found.budget]
     rows = [

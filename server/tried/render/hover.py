@@ -60,7 +60,7 @@ def finding_blocks(
     if len(finding.records) > 1:
         blocks.append(Paragraph((Text("Rests on"), *_records(finding.records))))
     if finding.contradicted_by:
-        blocks.append(Paragraph((Text("Worked in"), *_records(finding.contradicted_by))))
+        blocks.append(Paragraph((Text("No dead end in"), *_records(finding.contradicted_by))))
     return blocks
 
 
