@@ -10,18 +10,32 @@ import tree_sitter
 
 from tried.draft.syntax.grammar import language
 from tried.draft.syntax.nodes import Node, Pair, ScalarNode
+from tried.draft.syntax.python_recovery import CLOSERS, OPENERS, TOKEN
 from tried.draft.syntax.python_values import PythonValues, string_text
 
 _CALLS = """
 (call function: [(identifier) @name (attribute attribute: (identifier) @name)] arguments: (argument_list)) @call
 """
 _DECLARATION = re.compile(r"add_argument|option|DEFINE_\w+")
+_DECLARING = re.compile(rb"\b(?:add_argument|option|DEFINE_\w+)\(")
+_LONGEST = 2_000  # bytes of one declaration
 _FLAGS = {"store_true": False, "store_false": True}
 
 
 def declares_options(source: bytes) -> bool:
     """A cheap test that spares most files the search."""
     return b"add_argument(" in source or b".option(" in source or b"DEFINE_" in source
+
+
+def declarations(source: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Ranges of the calls that look like declarations, from their name to their closing bracket."""
+    for match in _DECLARING.finditer(source, start, end):
+        depth = 0
+        for token in TOKEN.finditer(source, match.end() - 1, min(end, match.end() + _LONGEST)):
+            depth += (token[0] in OPENERS) - (token[0] in CLOSERS)
+            if depth == 0:
+                yield match.start(), token.end()
+                break
 
 
 @cache

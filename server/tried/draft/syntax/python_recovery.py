@@ -11,12 +11,14 @@ import tree_sitter
 from tried.draft.syntax.grammar import parse_tree
 from tried.text import Span
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     rb'"""(?:[^"\\]|\\.|"(?!""))*+"""|' + rb"'''(?:[^'\\]|\\.|'(?!''))*+'''"
     rb"""|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|\#[^\n]*+|[()\[\]{}]""",
     re.DOTALL,
 )
-_CLOSERS = {b"(": b")", b"[": b"]", b"{": b"}"}
+_CLOSER_OF = {b"(": b")", b"[": b"]", b"{": b"}"}
+OPENERS = frozenset(_CLOSER_OF)
+CLOSERS = frozenset(_CLOSER_OF.values())
 _PIECE_START = re.compile(rb"""[^\s#)\]},]""")
 _ROUNDS = 3
 
@@ -37,7 +39,7 @@ def pieces(source: bytes, start: int, end: int, indent: int) -> Iterator[tuple[i
     """Ranges of the statements that start at column `indent`, each with what stands deeper after it."""
     inside = [
         (match.start(), match.end())
-        for match in _TOKEN.finditer(source, start, end)
+        for match in TOKEN.finditer(source, start, end)
         if match[0].startswith((b'"""', b"'''"))
     ]
     position = 0
@@ -69,6 +71,8 @@ def mend(source: bytes, prefix: bytes = b"") -> Mended | None:
     blanked: tuple[Span, ...] = ()
     for _ in range(_ROUNDS):
         tree, _ = _closed(source, blanked, prefix)
+        if tree is None:
+            return None
         error = max(0, _first_error(tree.root_node) - len(prefix))
         line = _line(source, min(error, len(source.rstrip())))
         before = _line(source, max(0, line.start - 1))
@@ -78,7 +82,7 @@ def mend(source: bytes, prefix: bytes = b"") -> Mended | None:
                 continue
             attempt = (*blanked, *extra)
             tree, end = _closed(source, attempt, prefix)
-            if not tree.root_node.has_error:
+            if tree is not None and not tree.root_node.has_error:
                 return Mended(tree, end, attempt)
         if line.start == 0 or line in blanked:
             break
@@ -86,7 +90,7 @@ def mend(source: bytes, prefix: bytes = b"") -> Mended | None:
     return None
 
 
-def _closed(source: bytes, blanked: tuple[Span, ...], prefix: bytes) -> tuple[tree_sitter.Tree, int]:
+def _closed(source: bytes, blanked: tuple[Span, ...], prefix: bytes) -> tuple[tree_sitter.Tree | None, int]:
     """The tree of the text without some lines, its open brackets closed; and where its own text ends."""
     text = bytearray(source)
     for span in blanked:
@@ -100,10 +104,10 @@ def _closed(source: bytes, blanked: tuple[Span, ...], prefix: bytes) -> tuple[tr
 def _unclosed(source: bytes) -> list[bytes]:
     """The closing brackets that are missing at the end, innermost first."""
     closers: list[bytes] = []
-    for match in _TOKEN.finditer(source):
+    for match in TOKEN.finditer(source):
         token = match[0]
-        if token in _CLOSERS:
-            closers.append(_CLOSERS[token])
+        if token in OPENERS:
+            closers.append(_CLOSER_OF[token])
         elif closers and token == closers[-1]:
             closers.pop()
     return closers[::-1]

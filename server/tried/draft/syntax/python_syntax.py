@@ -16,10 +16,10 @@ import tree_sitter
 
 from tried.draft.entries import Comment, ParsedConfig, Special
 from tried.draft.syntax import python_recovery
-from tried.draft.syntax.grammar import image, parse_tree
+from tried.draft.syntax.grammar import clean_tree, image
 from tried.draft.syntax.mending import cut
 from tried.draft.syntax.nodes import Findings, ListNode, MappingNode, Node, Pair, ScalarNode, entries_of, shown
-from tried.draft.syntax.python_options import declares_options, options
+from tried.draft.syntax.python_options import declarations, declares_options, options
 from tried.draft.syntax.python_values import PythonValues, string_text
 from tried.text import Span
 
@@ -44,17 +44,17 @@ class _Reader:
         self.root = MappingNode(Span(0, len(text)))
         self.members: dict[tuple[int, str], Pair] = {}
         self.at_start = True  # of the module, where its docstring may stand
+        self.has_options = declares_options(self.source)
         self.is_mending = False
         self.budget = _EFFORT * len(text) + 10_000
 
     def read(self) -> ParsedConfig:
-        tree = parse_tree("python", self.source)
-        if tree.root_node.has_error:
+        tree = clean_tree("python", self.source)
+        if tree is not None:
+            self._read_tree(tree, 0, self.root, b"", 0)
+        else:
             for start, end in python_recovery.pieces(self.source, 0, len(self.source), 0):
                 self._read_piece(start, end, self.root, b"", 0)
-        else:
-            self._read_statements(tree.root_node.children, self.root, self._values(0), 0)
-            self._read_options(tree, 0)
         entries = entries_of(self.root, self.findings, overrides_are_normal=True)
         entries.sort(key=lambda entry: entry.key or entry.span)
         comments = {comment.span: comment for comment in self.findings.comments}
@@ -67,8 +67,14 @@ class _Reader:
         return PythonValues(self.text, self.findings, base)
 
     def _read_options(self, tree: tree_sitter.Tree, base: int) -> None:
-        if declares_options(self.source):
-            self.root.pairs += options(tree, self._values(base))
+        self.root.pairs += options(tree, self._values(base))
+
+    def _read_scattered_options(self, start: int, end: int) -> None:
+        """Options declared in a function that is broken elsewhere."""
+        for call_start, call_end in declarations(self.source, start, end):
+            tree = clean_tree("python", self.source[call_start:call_end])
+            if tree is not None:
+                self._read_options(tree, call_start)
 
     def _read_statements(
         self, statements: Iterable[tree_sitter.Node], into: MappingNode, values: PythonValues, level: int
@@ -197,11 +203,12 @@ class _Reader:
         """A statement of a broken file, read apart; with a prefix that makes its indentation right."""
         piece = self.source[start:end]
         self.budget -= len(piece)
-        tree = parse_tree("python", prefix + piece)
-        if not tree.root_node.has_error:
+        tree = clean_tree("python", prefix + piece)
+        if tree is not None:
             self._read_tree(tree, start - len(prefix), into, prefix, level)
             return
-        self._read_options(tree, start - len(prefix))
+        if self.has_options:
+            self._read_scattered_options(start, end)
         header = _CLASS.search(piece)
         if header is not None and piece[: header.start()].strip()[:1] in {b"", b"@"}:
             self._read_broken_class(start, end, header, into, level)
@@ -226,7 +233,7 @@ class _Reader:
     def _read_tree(self, tree: tree_sitter.Tree, base: int, into: MappingNode, prefix: bytes, level: int) -> None:
         values = self._values(base)
         statements = tree.root_node.children
-        if not self.is_mending:
+        if self.has_options and not self.is_mending:
             self._read_options(tree, base)
         if prefix:
             body = statements[0].child_by_field_name("body") if statements else None

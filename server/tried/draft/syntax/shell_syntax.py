@@ -13,54 +13,86 @@ import tree_sitter
 from tried.draft.entries import Special
 from tried.draft.syntax.env_lines import read_assignment
 from tried.draft.syntax.env_values import Settings, expanded, typed
-from tried.draft.syntax.grammar import image, parse_tree
+from tried.draft.syntax.grammar import clean_tree, image
 from tried.draft.syntax.nodes import ListNode, Node, ScalarNode, ScalarValue
 from tried.text import Span
 
 _CLOSED_OFF = frozenset({"function_definition", "command_substitution", "process_substitution", "heredoc_body"})
 _DEFAULTING = frozenset({":-", "-", ":=", "="})
+# The grammar takes quadratic time on some texts without errors too: 25 kB of "<[[ `" take it 2.4 s.
+_CHUNK = 2_000
+_LARGEST_CHUNK = 6_000
+_EFFORT = 24
 _LINE = re.compile(rb"[^\n]*\n?")
 _ASSIGNS = re.compile(rb"[ \t]*+(?:export[ \t]++)?[A-Za-z_]\w*+=")
 _WORD_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_OUTERMOST = re.compile(rb"(?!(?:fi|done|esac|elif|else|then|do)\b)[^\s#)}]")
+_HEREDOC = re.compile(rb"<<-?[ \t]*\\?['\"]?(\w+)")
 _QUOTE = re.compile(rb"""\\.|["']|(?<![^\s;])\#""", re.DOTALL)
 
 
 def read_shell(settings: Settings) -> None:
     source = image(settings.text)
-    tree = parse_tree("bash", source)
-    if not tree.root_node.has_error:
-        _Reader(settings, 0).read(tree)
-        return
+    for lines in _chunks(source):
+        start, end = lines[0][0], lines[-1][1]
+        if end - start <= _LARGEST_CHUNK:
+            tree = clean_tree("bash", source[start:end])
+            if tree is not None:
+                _Reader(settings, start).read(tree)
+                continue
+        for line_start, line_end in lines:
+            _read_line(settings, source, line_start, line_end)
+
+
+def _read_line(settings: Settings, source: bytes, start: int, end: int) -> None:
+    """A line of a chunk that cannot be read whole."""
+    line = source[start:end]
+    tree = clean_tree("bash", line) if len(line) <= _LARGEST_CHUNK else None
+    if tree is not None:
+        _Reader(settings, start).read(tree)
+    elif _ASSIGNS.match(line):
+        read_assignment(settings, start, start + len(line.split(b"\n")[0].rstrip(b"\r")))
+
+
+def _chunks(source: bytes) -> Iterator[list[tuple[int, int]]]:
+    """Lines in groups that a command of the outermost level starts."""
+    chunk: list[tuple[int, int]] = []
     for start, end in _logical_lines(source):
-        tree = parse_tree("bash", source[start:end])
-        if not tree.root_node.has_error:
-            _Reader(settings, start).read(tree)
-        elif _ASSIGNS.match(source, start, end):
-            line_end = start + len(source[start:end].split(b"\n")[0].rstrip(b"\r"))
-            read_assignment(settings, start, line_end)
+        if chunk and start - chunk[0][0] > _CHUNK and _OUTERMOST.match(source, start):
+            yield chunk
+            chunk = []
+        chunk.append((start, end))
+    if chunk:
+        yield chunk
 
 
 def _logical_lines(source: bytes) -> Iterator[tuple[int, int]]:
-    """Ranges of lines, continued ones and quoted ones together; a quote is lost where the next line assigns."""
-    start, quote = 0, b""
+    """Ranges of lines, with those that continue them: after a backslash, in quotes, in a here-document."""
     offset = 0
-    first_end = 0
+    budget = _EFFORT * len(source) + 10_000
     while offset < len(source):
         line = _LINE.match(source, offset)
         assert line is not None
-        if quote and _ASSIGNS.match(line[0]):
-            yield start, first_end
-            # What stood between is text of nobody.
-            start, quote = offset, b""
-        quote = _open_quote(line[0], quote)
-        offset = line.end()
-        if start == line.start():
-            first_end = offset
-        if not quote and not line[0].rstrip(b"\r\n").endswith(b"\\"):
-            yield start, offset
-            start = offset
-    if start < len(source):
-        yield start, first_end if quote else len(source)
+        first_end = end = line.end()
+        quote = _open_quote(line[0], b"")
+        while end < len(source) and budget > 0 and (quote or source[offset:end].rstrip(b"\r\n").endswith(b"\\")):
+            following = _LINE.match(source, end)
+            assert following is not None
+            budget -= following.end() - offset
+            if quote and _ASSIGNS.match(following[0]):
+                break
+            quote = _open_quote(following[0], quote)
+            end = following.end()
+        if quote:  # never closed
+            end = first_end
+        marks = _HEREDOC.findall(source, offset, end)
+        if marks and budget > 0:
+            terminator = re.compile(rb"^\t*" + re.escape(marks[-1]) + rb"[ \t\r]*$\n?", re.MULTILINE)
+            found = terminator.search(source, end)
+            budget -= len(source) - end if found is None else found.end() - end
+            end = end if found is None else found.end()
+        yield offset, end
+        offset = end
 
 
 def _open_quote(line: bytes, quote: bytes) -> bytes:

@@ -16,7 +16,7 @@ from itertools import accumulate
 import tree_sitter
 
 from tried.draft.entries import Comment, ParsedConfig, Special
-from tried.draft.syntax.grammar import image, parse_tree
+from tried.draft.syntax.grammar import clean_tree, image
 from tried.draft.syntax.nodes import (
     MAX_DEPTH,
     Findings,
@@ -76,11 +76,11 @@ class _Reader:
         self.budget = _EFFORT * len(text) + 10_000
 
     def read(self) -> ParsedConfig:
-        tree = parse_tree("toml", self.source)
-        if tree.root_node.has_error:
-            self._read_statements()
-        else:
+        tree = clean_tree("toml", self.source)
+        if tree is not None:
             self._read_tree(tree, 0)
+        else:
+            self._read_statements()
         entries = entries_of(self.root, self.findings)
         entries.sort(key=lambda entry: entry.key or entry.span)
         problems = sorted(self.findings.problems, key=lambda problem: problem.span)
@@ -259,8 +259,8 @@ class _Reader:
             self.budget -= len(attempt)
             if self.budget < 0:
                 return None
-            tree = parse_tree("toml", attempt + b"\n")
-            if not tree.root_node.has_error:
+            tree = clean_tree("toml", attempt + b"\n")
+            if tree is not None:
                 return tree
         return None
 
@@ -297,7 +297,8 @@ class _Reader:
                 f"`{shown(name)}` has no value that TOML can read: put text in quotes, close brackets and quotes",
                 Span(content, end),
             )
-            keys = parse_tree("toml", source[: key.end(1)].lstrip() + b" = 1\n").root_node.children
+            tree = clean_tree("toml", source[: key.end(1)].lstrip() + b" = 1\n")
+            keys = tree.root_node.children if tree is not None else []
             parts = self._parts(keys[0].children[0], content) if keys and keys[0].type == "pair" else []
             mapping = self.table
             for part in parts[:-1][:MAX_DEPTH]:

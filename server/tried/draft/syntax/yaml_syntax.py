@@ -17,7 +17,7 @@ import tree_sitter
 
 from tried.draft.entries import Entry, ParsedConfig, Special
 from tried.draft.syntax import yaml_flow
-from tried.draft.syntax.grammar import image, parse_tree
+from tried.draft.syntax.grammar import clean_tree, image
 from tried.draft.syntax.mending import cut
 from tried.draft.syntax.nodes import (
     AliasNode,
@@ -143,8 +143,7 @@ class _Reader:
     def _tree_of(self, source: bytes) -> tree_sitter.Tree | None:
         if not self._spend(len(source)):
             return None
-        tree = parse_tree("yaml", source)
-        return None if tree.root_node.has_error else tree
+        return clean_tree("yaml", source)
 
     def _spend(self, effort: int) -> bool:
         self.budget -= effort
