@@ -46,8 +46,8 @@ _ARITHMETIC: dict[str, Callable[[int | float, int | float], object]] = {
     "**": operator.pow,
 }
 _DOTTED_NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(\r\n|.))", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
 _STRING = re.compile(r"""([a-zA-Z]*)(\"\"\"|'''|"|')(.*)\2""", re.DOTALL)
 
 
@@ -77,6 +77,8 @@ class PythonValues:
 
     def node(self, syntax: tree_sitter.Node, depth: int = 0) -> Node:
         """The value of an expression; what only running it could tell is UNKNOWN."""
+        if depth > _MAX_NESTING and syntax.type == "binary_operator":  # a long sum leans to the left
+            return self._unknown(syntax)
         if depth > _MAX_NESTING:
             self.findings.problem(f"nested more than {_MAX_NESTING} levels deep; not read", self.span(syntax))
             return self._unknown(syntax)
@@ -340,9 +342,9 @@ def string_text(written: str) -> str | None:
     prefix = prefix.lower()
     if "b" in prefix or (("f" in prefix or "t" in prefix) and "{" in text):
         return None
-    if "r" not in prefix and "\\" in text:
-        text = _ESCAPE.sub(_unescape, text)
-    return text.replace("\r\n", "\n") if "\r" in text else text
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _ESCAPE.sub(_unescape, text) if "r" not in prefix and "\\" in text else text
 
 
 def _unescape(match: re.Match[str]) -> str:

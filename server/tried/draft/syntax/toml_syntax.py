@@ -37,7 +37,7 @@ _KEY_LINE = re.compile(
     rb"""[ \t]*+((?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')(?:[ \t]*+\.[ \t]*+(?:[A-Za-z0-9_-]++"""
     rb"""|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'))*+)[ \t]*+=[ \t]*+"""
 )
-_HEADER_LINE = re.compile(rb"[ \t]*+\[")
+_HALF_HEADER = re.compile(rb"[ \t]*+\[++[ \t]*+([^\[\]\n\r]*[^\[\]\s])")
 _NO_CONTENT = re.compile(rb"[ \t\r]*+(?:#.*)?\Z")
 _TOKEN = re.compile(
     rb'"""(?:[^"\\]|\\.|"(?!""))*+"""|' + rb"'''(?:[^']|'(?!''))*+'''|\"\"\"|'''"
@@ -283,38 +283,40 @@ class _Reader:
         return first + 1
 
     def _read_broken(self, source: bytes, start: int) -> None:
-        """A statement that cannot be read: a key keeps its place, a header opens a table that nobody knows."""
-        end = start + len(source.rstrip())
-        content = start + len(source) - len(source.lstrip(b" \t"))
+        """A statement that cannot be read: a key keeps its place, a header opens its table."""
         if _NO_CONTENT.match(source):
             return
+        end = start + len(source.rstrip())
+        whole = Span(start + len(source) - len(source.lstrip(b" \t")), end)
         key = _KEY_LINE.match(source)
+        header = _HALF_HEADER.match(source)
         if key is not None:
-            place = Span(start + key.start(1), start + key.end(1))
-            name = place.of(self.text)
-            value_start = min(start + key.end(), end)
+            parts = self._written_parts(start + key.start(1), start + key.end(1))
             self.findings.problem(
-                f"`{shown(name)}` has no value that TOML can read: put text in quotes, close brackets and quotes",
-                Span(content, end),
+                f"`{shown(parts[-1].name)}` has no value that TOML can read: put text in quotes, close brackets and quotes",
+                whole,
             )
-            tree = clean_tree("toml", source[: key.end(1)].lstrip() + b" = 1\n")
-            keys = tree.root_node.children if tree is not None else []
-            parts = self._parts(keys[0].children[0], content) if keys and keys[0].type == "pair" else []
             mapping = self.table
-            for part in parts[:-1][:MAX_DEPTH]:
-                mapping = self._inner(mapping, part, Span(place.start, end), [])
-            if parts and len(parts) <= MAX_DEPTH:
-                self._put(mapping, parts[-1], ScalarNode(Special.UNKNOWN, Span(value_start, end)))
+            for part in parts[:-1]:
+                mapping = self._inner(mapping, part, whole, [])
+            value = ScalarNode(Special.UNKNOWN, Span(min(start + key.end(), end), end))
+            self._put(mapping, parts[-1], value)
             self._extend(end)
-            return
-        if _HEADER_LINE.match(source):
-            self.findings.problem(
-                "the table's header is not complete; what follows it is read as a table", Span(content, end)
-            )
-            name = self.text[content:end].strip("[] \t\r")
-            self._enter_table([_Part(name, Span(content, end))], Span(content, end), is_array=False)
-            return
-        self.findings.problem("expected `key = value`", Span(content, end))
+        elif header is not None:
+            self.findings.problem("the header is not complete; what follows is read as that table", whole)
+            parts = self._written_parts(start + header.start(1), start + header.end(1))
+            self._enter_table(parts, whole, is_array=source.lstrip().startswith(b"[["))
+        else:
+            self.findings.problem("expected `key = value`", whole)
+
+    def _written_parts(self, start: int, end: int) -> list[_Part]:
+        """The parts of a key that stands in a broken statement; the whole as one where it is broken itself."""
+        tree = clean_tree("toml", self.source[start:end] + b" = 1\n")
+        pairs = tree.root_node.children if tree is not None else []
+        parts = self._parts(pairs[0].children[0], start) if pairs and pairs[0].type == "pair" else []
+        if not parts or len(parts) > MAX_DEPTH:
+            return [_Part(self.text[start:end], Span(start, end))]
+        return parts
 
 
 def _mended(source: bytes) -> Iterator[bytes]:

@@ -199,7 +199,7 @@ class _Reader:
 
     def _end_of_flow(self, index: int, last: int) -> int:
         """The line on which brackets opened on line `index` are closed; `index` if none are, or never."""
-        line = self.lines[index]
+        line = _COMMENT.sub(b"", self.lines[index])
         if not line.rstrip().endswith((b"[", b"{", b",")):
             return index
         closers = len(yaml_flow.unclosed(line))

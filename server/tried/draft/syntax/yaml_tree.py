@@ -13,6 +13,7 @@ from tried.draft.syntax.nodes import MERGE_KEY, AliasNode, Findings, ListNode, M
 from tried.text import Span
 
 _FIRST_LINE = re.compile(r"[^\r\n]*")
+_BLANK_LINES = re.compile(r"(?:[ \t]*+(?:\r\n|\n|\r))*+")
 _PUNCTUATION = frozenset("[]{},-?")
 _COLLECTIONS = frozenset({"block_mapping", "flow_mapping", "block_sequence", "flow_sequence"})
 _HOLDERS = frozenset(
@@ -232,7 +233,8 @@ class YamlBuilder:
         header = _FIRST_LINE.match(written)
         if header is not None and "#" in header[0]:
             self.comment(start + header[0].index("#"), start + header.end())
-        value = yaml_scalars.block_value(written, parent_indent)
+        kept = _BLANK_LINES.match(self.text, end)  # what `|+` keeps lies outside of the node
+        value = yaml_scalars.block_value(written + (kept[0] if kept else ""), parent_indent)
         return ScalarNode(value, Span(start, start + len(written.rstrip())))
 
     def comment(self, start: int, end: int) -> None:
