@@ -73,3 +73,19 @@ def test_many_keys_of_the_same_runs_are_an_experiment_of_its_own() -> None:
     runs = [dead(f"k:{i}", {**BASE, "depth": 10 + i, **extra}) for i in range(3)]
     draft = {**BASE, **extra, "depth": 99, "width": 1}
     assert squiggles(findings_in(draft, [*runs, *unrelated(5)])) == []
+
+
+def test_what_fewer_than_three_set_is_for_the_hover() -> None:
+    found = findings_in({**BASE, "mixup": 0.9}, [*setters(1), *unrelated(5)])
+    assert [(f.evidence, f.severity, f.message) for f in found if f.blamed == ("mixup",)] == [
+        ("knob", "hover", "mixup: the only run with it ended badly, dead end, “worse by far” (k:0)")
+    ]
+    assert findings_in({**BASE, "mixup": 0.9}, [*setters(1), *unrelated(4)]) == []
+
+
+def test_the_hover_tells_of_a_code_error_too() -> None:
+    broken = crashed("k:0", {**BASE, "depth": 1, "mixup": 0.5}, "KeyError: 'mixup'")
+    found = findings_in({**BASE, "mixup": 0.9}, [broken, *unrelated(5)])
+    assert [(f.evidence, f.severity, f.cause) for f in found if f.blamed == ("mixup",)] == [
+        ("knob", "hover", "code_error")
+    ]

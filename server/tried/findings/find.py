@@ -14,7 +14,7 @@ from tried.draft.draft import ExperimentDraft
 from tried.draft.parameters import ParameterKind
 from tried.findings.claim import LOUDNESS, Claim, severity_of
 from tried.findings.finding import Finding, Severity
-from tried.findings.knob import knob_claims
+from tried.findings.knob import knob_claims, seldom_set_claims
 from tried.findings.move import move_claims, runs_with
 from tried.findings.near import near_claims
 from tried.findings.repeat import repeat_claims, repeats
@@ -25,7 +25,13 @@ from tried.findings.wording import differences_of, message_of, told_run, why_of
 from tried.pool.history import LineHistory, ParameterHistory, Run
 from tried.text import Span
 
-RULES: tuple[Callable[[Scope], list[Claim]], ...] = (repeat_claims, move_claims, knob_claims, near_claims)
+RULES: tuple[Callable[[Scope], list[Claim]], ...] = (
+    repeat_claims,
+    move_claims,
+    knob_claims,
+    near_claims,
+    seldom_set_claims,
+)
 """In the order in which a record is told of: the first rule that rests on it wins."""
 
 _DEFAULTS = FindingSettings()

@@ -41,12 +41,41 @@ def knob_claims(scope: Scope) -> list[Claim]:
     ]
 
 
+def seldom_set_claims(scope: Scope) -> list[Claim]:
+    """For the hover alone: what fewer experiments set, all of them dead ends of whatever cause.
+
+    Too little to blame the knob, and yet what somebody wants to see who sets it again.
+    """
+    if not scope.own or scope.line.worked < scope.settings.knob_worked_without:
+        return []
+    by_runs: dict[tuple[str, ...], list[Parameter]] = {}
+    for key, parameter in scope.draft.values.items():
+        if parameter.kind is not ParameterKind.KNOB or parameter.value in _OFF:
+            continue
+        setting = [run for run in scope.line.by_key[key].values() if run.values[key].value not in _OFF]
+        if any(run.ending != "dead_end" for run in setting):
+            continue
+        if runs := sorted(scope.admitted(setting), key=lambda run: run.order):
+            by_runs.setdefault(tuple(run.id for run in runs), []).append(parameter)
+    return [
+        Claim(
+            evidence="knob",
+            runs=tuple(scope.line.runs[run_id] for run_id in runs),
+            blamed=tuple(blamed),
+            change=", ".join(parameter.shown for parameter in blamed),
+            at_most="hover",
+        )
+        for runs, blamed in by_runs.items()
+        if len(blamed) <= _MOST_BLAMED
+    ]
+
+
 def _only_dead_ends(scope: Scope, runs: Iterable[Run]) -> list[Run]:
     """The runs in the order of the pool, if all are dead ends by their own fault and enough differ; else none."""
-    ordered = sorted(runs, key=lambda run: run.order)
-    if any(run.ending != "dead_end" or run.cause in _NO_FAULT_OF_THE_KNOB for run in ordered):
+    runs = list(runs)
+    if any(run.ending != "dead_end" or run.cause in _NO_FAULT_OF_THE_KNOB for run in runs):
         return []
-    admitted = scope.admitted(ordered)
+    admitted = sorted(scope.admitted(runs), key=lambda run: run.order)
     return admitted if len(replicates(admitted)) >= scope.settings.knob_dead_ends else []
 
 

@@ -31,7 +31,9 @@ def message_of(claim: Claim, scope: Scope) -> str:
     if claim.evidence == "repeat":
         return _repeat_message(claim, scope, last)
     if claim.evidence == "knob":
-        return f"{claim.change}: all {times} runs with it ended badly, last {what_happened(last)} ({last.id})"
+        runs = "the only run" if times == 1 else "both runs" if times == 2 else f"all {times} runs"
+        latest = "last " if times > 1 else ""
+        return f"{claim.change}: {runs} with it ended badly, {latest}{what_happened(last)} ({last.id})"
     close = "close to " if claim.evidence == "near" else ""
     count = f", {times} runs" if times > 1 else ""
     contrast = f"; {claim.contrast}" if claim.contrast else ""
@@ -123,7 +125,7 @@ def why_of(claim: Claim, scope: Scope) -> tuple[str, ...]:
         found.append("Equal but for " + ", ".join(_budget_difference(scope, key, last) for key in claim.budget) + ".")
     if claim.evidence == "knob":
         found.append(
-            f"{len(claim.runs)} runs had it and all ended badly; "
+            f"Of {len(claim.runs)} that had it, all ended badly; "
             f"{scope.line.worked} runs of this research line worked without it."
         )
     if claim.evidence == "near" and claim.contrast:
