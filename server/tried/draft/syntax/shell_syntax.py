@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import tree_sitter
 
 from tried.draft.entries import Special
-from tried.draft.syntax.env_lines import read_assignment
 from tried.draft.syntax.env_values import Settings, expanded, typed
 from tried.draft.syntax.grammar import clean_tree, image
 from tried.draft.syntax.nodes import ListNode, Node, ScalarNode, ScalarValue
@@ -25,10 +24,13 @@ _LARGEST_CHUNK = 6_000
 _EFFORT = 24
 _LINE = re.compile(rb"[^\n]*\n?")
 _ASSIGNS = re.compile(rb"[ \t]*+(?:export[ \t]++)?[A-Za-z_]\w*+=")
+_CONTINUED = re.compile(rb"\\\\[ \t\r\n]*\Z")
+_EXPORT = re.compile(r"[ \t]*+(?:export|declare(?:[ \t]++-\w++)*+|readonly)[ \t]++")
+_PAIR = re.compile(r"""[ \t]*+([A-Za-z_]\w*+)=(?:("(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s"';&|()<>`#]*+)(?=[\s;&]|\Z))?""")
 _WORD_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _OUTERMOST = re.compile(rb"(?!(?:fi|done|esac|elif|else|then|do)\b)[^\s#)}]")
 _HEREDOC = re.compile(rb"<<-?[ \t]*\\?['\"]?(\w+)")
-_QUOTE = re.compile(rb"""\\.|["']|(?<![^\s;])\#""", re.DOTALL)
+_QUOTE = re.compile(rb"""\\.|["']|(?<![^\s;])\#|=\(|\)""", re.DOTALL)
 
 
 def read_shell(settings: Settings) -> None:
@@ -46,12 +48,28 @@ def read_shell(settings: Settings) -> None:
 
 def _read_line(settings: Settings, source: bytes, start: int, end: int) -> None:
     """A line of a chunk that cannot be read whole."""
-    line = source[start:end]
+    line = _CONTINUED.sub(b"", source[start:end])
     tree = clean_tree("bash", line) if len(line) <= _LARGEST_CHUNK else None
     if tree is not None:
         _Reader(settings, start).read(tree)
-    elif _ASSIGNS.match(line):
-        read_assignment(settings, start, start + len(line.split(b"\n")[0].rstrip(b"\r")))
+    else:
+        _read_pairs(settings, start, start + len(line.split(b"\n")[0].rstrip()))
+
+
+def _read_pairs(settings: Settings, start: int, end: int) -> None:
+    """The variables that a broken line sets before it breaks."""
+    exporting = _EXPORT.match(settings.text, start, end)
+    position = exporting.end() if exporting else start
+    while pair := _PAIR.match(settings.text, position, end):
+        place = Span(pair.start(1), pair.end(1))
+        written = pair[2]
+        if written is None:
+            settings.findings.problem(f"the value of `{pair[1]}` cannot be read", Span(place.start, end))
+            settings.add(place, ScalarNode(Special.UNKNOWN, Span(pair.end(), end)))
+            break
+        value = typed(written[1:-1]) if written[:1] == "'" else expanded(written.removeprefix('"').removesuffix('"'))
+        settings.add(place, ScalarNode(value, Span(pair.start(2), pair.end(2))))
+        position = pair.end()
 
 
 def _chunks(source: bytes) -> Iterator[list[tuple[int, int]]]:
@@ -96,13 +114,15 @@ def _logical_lines(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _open_quote(line: bytes, quote: bytes) -> bytes:
-    """The quote open at the end of a line, from that open at its start."""
+    """The quote open at the end of a line, from that open at its start; ``=(``, an array, counts as one."""
     for match in _QUOTE.finditer(line):
         mark = match[0]
         if mark == b"#" and not quote:
             break
-        if mark in {b'"', b"'"}:
-            quote = b"" if mark == quote else quote or mark
+        if not quote and mark in {b'"', b"'", b"=("}:
+            quote = mark
+        elif quote and mark == (b")" if quote == b"=(" else quote):
+            quote = b""
     return quote
 
 
@@ -178,20 +198,21 @@ class _Reader:
             return ListNode(self.span(syntax), [self._value(item) for item in syntax.named_children])
         expansion = self._only_expansion(syntax)
         if expansion is not None:
-            default = self._default(expansion)
-            if default is not None and default.type not in {"expansion", "array"}:
-                return self._value(default)
-            return ScalarNode(Special.UNKNOWN, self.span(syntax))
+            return self._default(expansion)
         text = self._text(syntax)
         value: ScalarValue = Special.UNKNOWN if text is None else typed(text)
         return ScalarNode(value, self.span(syntax))
 
-    def _default(self, expansion: tree_sitter.Node) -> tree_sitter.Node | None:
-        """What stands after ``:-`` in an expansion; None if nothing does, or more than one thing."""
+    def _default(self, expansion: tree_sitter.Node) -> Node:
+        """What stands after ``:-`` in an expansion, if it is all that does, and a constant."""
         children = [child for child in expansion.children if child.type not in {"${", "}"}]
-        if len(children) == 3 and children[0].type == "variable_name" and children[1].type in _DEFAULTING:
-            return children[2]
-        return None
+        if len(children) in {2, 3} and children[0].type == "variable_name" and children[1].type in _DEFAULTING:
+            if len(children) == 2:
+                end = self.base + children[1].end_byte
+                return ScalarNode("", Span(end, end))
+            if children[2].type not in {"expansion", "array"}:
+                return self._value(children[2])
+        return ScalarNode(Special.UNKNOWN, self.span(expansion))
 
     def _text(self, syntax: tree_sitter.Node) -> str | None:
         """The constant text of a word; None if the shell would put something in."""

@@ -293,7 +293,7 @@ class _Reader:
         if key is not None:
             parts = self._written_parts(start + key.start(1), start + key.end(1))
             self.findings.problem(
-                f"`{shown(parts[-1].name)}` has no value that TOML can read: put text in quotes, close brackets and quotes",
+                f"`{shown(parts[-1].name)}` has no value that TOML can read: put text in quotes, close brackets",
                 whole,
             )
             mapping = self.table
