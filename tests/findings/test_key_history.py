@@ -5,7 +5,7 @@ from findings_pool import BASE, crashed, dead, worked, yaml_of
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import parse
 from tried.findings import FindingSettings
-from tried.findings.key_history import KeyHistory, key_history
+from tried.findings.key_history import KeyHistory, is_untried, key_history
 from tried.pool.history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 
@@ -58,3 +58,35 @@ def test_a_higher_metric_is_better_where_its_name_says_so() -> None:
     best = found.values[0].best
     assert best is not None
     assert (best.metric, best.value, best.record) == ("accuracy", 0.9, "a:1")
+
+
+def untried(key: str, config: dict[str, object], records: list[ExperimentRecord], line: str | None = "vision") -> bool:
+    text = yaml_of(config)
+    (draft,) = drafts_of(parse(text, "yaml"), text)
+    parameter = next(p for p in draft.parameters if p.shown == key)
+    history = ParameterHistory.empty().updated((), records)
+    return is_untried(draft, parameter, history, FindingSettings(research_line=line))
+
+
+def test_never_tried_is_said_only_where_it_is_certain() -> None:
+    other_line = [worked("b:1", {"config.mixup": 1}, line="speech")]
+    by_description = [dead(f"c:{i}", {}, changes={"mixup": (0, i + 1)}) for i in range(9)]
+    assert untried("mixup", {**BASE, "mixup": 1}, POOL)
+    assert not untried("lr", {**BASE}, POOL)
+    assert not untried("mixup", {**BASE, "mixup": 1}, [*POOL, *other_line])
+    assert not untried("ema", {**BASE, "ema": 1}, [*POOL, *other_line], line=None)
+    assert not untried("ema", {**BASE, "ema": 1}, by_description)
+
+
+def test_a_fragment_of_unknown_line_is_told_of_the_line_that_tried_its_key_most() -> None:
+    lines = [worked("b:1", {"x.lr": 1}, line="speech"), *POOL]
+    found = history_of("lr", {"lr": 0.01}, lines)
+    assert found is not None
+    assert (found.research_line, found.runs, found.values[0].is_draft) == ("vision", 4, True)
+
+
+def test_dead_ends_by_the_value_itself_are_told_from_those_that_merely_had_it() -> None:
+    died_of_depth = dead("a:5", {**BASE, "lr": 0.5, "depth": 9}, changes={"depth": (4, 9)})
+    found = history_of("lr", {**BASE, "lr": 0.5}, [*POOL, died_of_depth])
+    assert found is not None
+    assert (found.values[0].text, found.values[0].dead_ends, found.values[0].by_this) == ("0.5", 2, 1)

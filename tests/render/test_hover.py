@@ -128,7 +128,9 @@ def test_long_lists_are_cut_and_say_so() -> None:
 
 
 def test_contradicting_runs_are_named() -> None:
-    assert "No dead end in 1 run: `EXP-9`" in finding_markdown(replace(FINDING, contradicted_by=("EXP-9",)), snapshot_of())
+    assert "No dead end in 1 run: `EXP-9`" in finding_markdown(
+        replace(FINDING, contradicted_by=("EXP-9",)), snapshot_of()
+    )
 
 
 def test_a_client_without_markdown_gets_plain_text() -> None:
@@ -170,8 +172,8 @@ class TestKey:
         research_line="line",
         runs=5,
         values=(
-            ValueHistory("0.1", False, 4, 1, 3, BestResult("val_loss", 0.912361, "EXP-4"), ("EXP-5", "EXP-4")),
-            ValueHistory("0.9", False, 1, 1, 0, None, ("EXP-7",)),
+            ValueHistory("0.1", False, 4, 1, 0, 3, BestResult("val_loss", 0.912361, "EXP-4"), ("EXP-5", "EXP-4")),
+            ValueHistory("0.9", False, 1, 1, 0, 0, None, ("EXP-7",)),
         ),
         tried=False,
         turned=(TurnedTo("0.02", "worse, val_loss 0.91 → 0.95", "EXP-8"),),
@@ -315,7 +317,7 @@ def test_nothing_from_data_becomes_markup() -> None:
         HOSTILE,
         HOSTILE,
         1,
-        (ValueHistory(HOSTILE, True, 1, 0, 1, BestResult(HOSTILE, 1.0, HOSTILE), (HOSTILE,)),),
+        (ValueHistory(HOSTILE, True, 1, 0, 0, 1, BestResult(HOSTILE, 1.0, HOSTILE), (HOSTILE,)),),
         False,
         (TurnedTo(HOSTILE, HOSTILE, HOSTILE),),
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tried.draft.alignment import align
 from tried.draft.draft import ExperimentDraft
 from tried.draft.parameters import UNKNOWN, Parameter, shown_value
-from tried.findings.find import scopes
+from tried.findings.find import own_line, scopes
 from tried.findings.scope import Scope
 from tried.findings.settings import FindingSettings
 from tried.findings.wording import what_happened
@@ -25,12 +26,16 @@ class BestResult:
 
 @dataclass(frozen=True, slots=True)
 class ValueHistory:
-    """One value of a key; `text` as it was recorded. `records` are the latest first."""
+    """One value of a key; `text` as it was recorded. `records` are the latest first.
+
+    `by_this` counts the dead ends that set this very value as their own change; the others may have died of anything.
+    """
 
     text: str
     is_draft: bool
     runs: int
     dead_ends: int
+    by_this: int
     worked: int
     best: BestResult | None
     records: tuple[str, ...]
@@ -67,18 +72,45 @@ _MOST_RECORDS = 3
 def key_history(
     draft: ExperimentDraft, parameter: Parameter, history: ParameterHistory, settings: FindingSettings
 ) -> KeyHistory | None:
-    """The history of the key of one of the draft's parameters, in its own research line, else in a similar setting."""
+    """The history of the key of one of the draft's parameters.
+
+    In its own research line, else in a similar setting, else in the line that has most runs with the key.
+    """
     for scope in scopes(draft, history, settings):
-        key = next((key for key, mine in scope.draft.values.items() if mine.entry is parameter.entry), None)
-        if key is None:
-            continue
-        runs = [run for run in _runs_with(scope, key) if scope.own or scope.admits(run)]
-        if runs:
-            return _history(scope, key, parameter, runs)
-    return None
+        if (key := _key_in(scope, parameter)) is not None:
+            runs = [run for run in _runs_with(scope, key) if scope.own or scope.admits(run)]
+            if runs:
+                return _history(scope, key, parameter, runs)
+    best: tuple[Scope, str, list[Run]] | None = None
+    for line in history.lines.values():
+        aligned = align((parameter,), line.keys, line.keys_by_suffix)
+        scope = Scope(line, False, aligned, settings)
+        if (key := _key_in(scope, parameter)) is not None:
+            runs = _runs_with(scope, key)
+            if runs and (best is None or len(runs) > len(best[2])):
+                best = scope, key, runs
+    return _history(best[0], best[1], parameter, best[2]) if best is not None else None
 
 
-def _runs_with(scope: Scope, key: str) -> Iterable[Run]:
+def is_untried(
+    draft: ExperimentDraft, parameter: Parameter, history: ParameterHistory, settings: FindingSettings
+) -> bool:
+    """True only where it is certain that no run set the key.
+
+    The research line is known, its runs log their parameters, and no line has a key of this name in any container.
+    """
+    line = own_line(draft, history, settings)
+    if line is None or 2 * sum(1 for run in line.runs.values() if run.values) < len(line.runs):
+        return False
+    name = parameter.key.rsplit(".", 1)[-1]
+    return not any(key.rsplit(".", 1)[-1] == name for other in history.lines.values() for key in other.keys)
+
+
+def _key_in(scope: Scope, parameter: Parameter) -> str | None:
+    return next((key for key, mine in scope.draft.values.items() if mine.entry is parameter.entry), None)
+
+
+def _runs_with(scope: Scope, key: str) -> list[Run]:
     found = dict(scope.line.by_key[key])
     for value in scope.line.values_of_key.get(key, ()):
         found.update(scope.line.by_item[(key, value)])
@@ -116,6 +148,9 @@ def _value_history(key: str, value: object, parameter: Parameter, runs: list[Run
         is_draft=value == parameter.value,
         runs=len(runs),
         dead_ends=sum(run.ending == "dead_end" for run in runs),
+        by_this=sum(
+            run.ending == "dead_end" and any(c.key == key and c.after == value for c in run.changes) for run in runs
+        ),
         worked=sum(run.ending == "worked" for run in runs),
         best=best_result(runs),
         records=tuple(run.id for run in reversed(runs[-_MOST_RECORDS:])),

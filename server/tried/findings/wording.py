@@ -77,7 +77,7 @@ def what_happened(run: Run) -> str:
         moved = _moved(run)
         quoted = "" if moved and _says_only_its_name(run) else short(run.record.headline)
         if run.judged:
-            return "dead end" + (f", “{quoted}”" if quoted else f", {moved}" if moved else "")
+            return ", ".join(("dead end", *([f"“{quoted}”"] if quoted else []), *([moved] if moved else [])))
         return f"worse, {moved}" if moved else "worse than its parent"
     quoted = short(run.record.headline)
     return _HAPPENED[reason] + _after(run) + (f", “{quoted}”" if quoted else "")

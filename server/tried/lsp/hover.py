@@ -15,7 +15,7 @@ from tried.draft.draft import Component, ExperimentDraft
 from tried.draft.entries import Entry, Special
 from tried.draft.parameters import Parameter, ParameterKind
 from tried.findings.finding import Finding
-from tried.findings.key_history import key_history
+from tried.findings.key_history import is_untried, key_history
 from tried.lsp.folders import Folder
 from tried.lsp.open_document import Analysed
 from tried.lsp.positions import to_offset, to_range
@@ -120,11 +120,11 @@ def _key(known: Analysed, draft: ExperimentDraft, parameter: Parameter) -> list[
     """Nothing about a key that is not compared, and nothing where the pool says nothing of the setting."""
     if parameter.kind not in _COMPARED or not len(known.snapshot):
         return []
-    history = key_history(draft, parameter, known.snapshot.history, finding_settings(known.settings))
+    pool, settings = known.snapshot.history, finding_settings(known.settings)
+    history = key_history(draft, parameter, pool, settings)
     if history is not None:
         return key_blocks(history)
-    lines = known.snapshot.history.lines.values()
-    return [] if any(parameter.key in line.by_key for line in lines) else untried_key_blocks(parameter.shown)
+    return untried_key_blocks(parameter.shown) if is_untried(draft, parameter, pool, settings) else []
 
 
 def _scored(known: Analysed, findings: Sequence[Finding]) -> Mapping[str, ScoredRecord]:
