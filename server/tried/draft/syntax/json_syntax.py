@@ -39,7 +39,7 @@ _TOKEN = re.compile(
     |(?P<word>(?:[^\s{}\[\]:,"'/\#]|/(?![/*]))+)""",
     re.VERBOSE | re.DOTALL,
 )
-_LINE_END = re.compile(r"[\r\n]")
+_REST_IS_BLANK = re.compile(r"[ \t]*+(?:[\r\n]|\Z)")
 _WORDS: dict[str, ScalarValue] = {
     "true": True,
     "false": False,
@@ -113,8 +113,7 @@ def _tokens(text: str, comments: list[Comment]) -> list[_Token]:
 
 def _comment(text: str, start: int, end: int, is_first: bool) -> Comment:
     written = text[start:end]
-    line_end = _LINE_END.search(text, end)
-    own_line = is_first and not text[end : line_end.start() if line_end else len(text)].strip()
+    own_line = is_first and _REST_IS_BLANK.match(text, end) is not None
     if written.startswith("/*"):
         lines = written[2:].removesuffix("*/").splitlines()
         content = "\n".join(line.strip().lstrip("*").strip() for line in lines).strip()

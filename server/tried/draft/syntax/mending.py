@@ -20,14 +20,14 @@ def cut(root: Node, end: int, blanked: Sequence[Span] = ()) -> None:
         if isinstance(node, MappingNode):
             for pair in node.pairs:
                 if pair.place is not None:
-                    pair.place = _clipped(pair.place, end)
+                    pair.place = clipped(pair.place, end)
                 if _is_touched(pair.value, end, blanked):
                     tag = None if isinstance(pair.value, AliasNode) else pair.value.tag
                     pair.value = ScalarNode(Special.UNKNOWN, pair.value.span, tag)
                 pending.append(pair.value)
         elif isinstance(node, ListNode):
             pending += node.items
-        node.span = _clipped(node.span, end)
+        node.span = clipped(node.span, end)
 
 
 def _is_touched(node: Node, end: int, blanked: Sequence[Span]) -> bool:
@@ -38,5 +38,6 @@ def _is_touched(node: Node, end: int, blanked: Sequence[Span]) -> bool:
     return node.span.end > end or any(node.span.start < line.end and line.start < node.span.end for line in blanked)
 
 
-def _clipped(span: Span, end: int) -> Span:
+def clipped(span: Span, end: int) -> Span:
+    """The part of a span before `end`."""
     return span if span.end <= end else Span(min(span.start, end), end)

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 
 import tree_sitter
 
-from tried.draft.entries import Comment, ParsedConfig, Special
+from tried.draft.entries import Comment, ParsedConfig, Problem, Special
 from tried.draft.syntax import python_recovery
 from tried.draft.syntax.grammar import clean_tree, image
-from tried.draft.syntax.mending import cut
+from tried.draft.syntax.mending import clipped, cut
 from tried.draft.syntax.nodes import Findings, ListNode, MappingNode, Node, Pair, ScalarNode, entries_of, shown
 from tried.draft.syntax.python_options import declarations, declares_options, options
 from tried.draft.syntax.python_values import PythonValues, string_text
@@ -221,12 +221,16 @@ class _Reader:
         if mended is None:
             self._read_unreadable(start, piece, assignment, into)
             return
-        known = len(into.pairs)
+        known, said = len(into.pairs), len(self.findings.problems)
         self.is_mending = True
         self._read_tree(mended.tree, start - len(prefix), into, prefix, level)
         self.is_mending = False
         blanked = [span.shifted(start) for span in mended.blanked]
         cut(MappingNode(Span(start, end), into.pairs[known:]), start + mended.end, blanked)
+        self.findings.problems[said:] = [
+            Problem(problem.message, clipped(problem.span, start + mended.end))
+            for problem in self.findings.problems[said:]
+        ]
         for span in blanked or [Span(start, start + mended.end)]:
             self.findings.problem("not complete, or cannot be read as Python; what stands around it is", span)
 

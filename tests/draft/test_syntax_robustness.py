@@ -1,0 +1,192 @@
+"""No text takes the parser down, whatever it is: arbitrary ones, mutated ones, hostile ones."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from syntax_checks import UNKNOWN, check_invariants, values
+from test_syntax_prefixes import SAMPLES
+
+from tried.draft.entries import ParsedConfig
+from tried.draft.syntax import parse
+
+LANGUAGES = sorted(SAMPLES)
+
+# What means something in one of the languages, so that arbitrary texts get past the first character.
+FRAGMENTS = [
+    *"[]{}(),:;=-?|>&*!#%@`\"'\\/.<~+$ \t\n\r\0",
+    *("- ", ": ", "? ", "a: ", "a = ", "A=1\n", "--- ", "...\n", "<<: ", "&a ", "*a ", "!t ", "|-\n", "  ", "\r\n"),
+    *("[[", "]]", '"""', "'''", "{{", "${", "$(", "}}", "//", "/*", "*/", "**", "def f():\n", "class A:\n", "    "),
+    *("dict(", "if x; then\n", "fi\n", "<<EOF\n", "1e-3", "0x1", "true", "NaN", "os.environ.get(", "export ", "é"),
+    *("\ufeff", "\u2028", "\x85", "\ud800", "😀", "日本", "\x01"),
+]
+texts = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=3), max_size=60).map("".join)
+
+
+def check(text: str, language: str) -> ParsedConfig:
+    parsed = parse(text, language)
+    check_invariants(parsed, text)
+    assert not any("report it" in problem.message for problem in parsed.problems), parsed.problems
+    return parsed
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@given(text=texts)
+@settings(max_examples=300, deadline=None)
+def test_arbitrary_texts(language: str, text: str) -> None:
+    check(text, language)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@given(data=st.data())
+@settings(max_examples=200, deadline=None)
+def test_mutated_files(language: str, data: st.DataObject) -> None:
+    text = SAMPLES[language]
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        length = data.draw(st.integers(0, 12))
+        text = text[:start] + data.draw(st.sampled_from(["", *FRAGMENTS])) + text[start + length :]
+    assert check(text, language) == parse(text, language)  # the same text gives the same answer
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\0",
+        "\0\0\0a: 1\0",
+        "\ufeff",
+        "\ufeff\ufeff",
+        "\ud800\udc00\ud800",
+        "\x7fELF\x02\x01\x01\0\0\0",
+        "\r\r\n\n\r",
+        " " * 50_000,
+        "\t" * 50_000,
+        "\\" * 10_000,
+        "'" * 9_999,
+        '"' * 9_999,
+        "#" * 50_000,
+        "\u2028" * 1_000,
+        "x" * 100_000,
+        "9" * 100_000,
+        "a: " + "9" * 10_000,
+        "a = " + "9" * 10_000,
+    ],
+)
+def test_odd_texts(language: str, text: str) -> None:
+    check(text, language)
+
+
+MANY = 10_000
+NESTED = {
+    "yaml": [
+        "a:\n  " + "- " * MANY + "x",
+        "a: " + "[" * MANY,
+        "a: " + "{a: " * MANY,
+        "? " * MANY,
+        ": " * MANY,
+        "a: 'x' " + "- " * MANY,
+    ],
+    "json": ["[" * MANY + "]" * MANY, '{"a":' * MANY, '[{"a":' * MANY],
+    "toml": [
+        "a = " + "[" * MANY + "]" * MANY,
+        "a = " + "{a=" * MANY,
+        "a" + ".a" * MANY + " = 1",
+        "[a" + ".a" * MANY + "]\n[b]",
+    ],
+    "python": [
+        "x = " + "(" * MANY,
+        "x = " + "[" * MANY + "]" * MANY,
+        "x = " + "f(a=" * MANY,
+        "x = " + "-" * MANY + "1",
+        "x = a" + ".b" * MANY,
+        "x" + ".y" * MANY + " = 1",
+        "x = 1" + " + 1" * MANY,
+    ],
+    "env": ["A=" + "$(" * MANY, "A=" + "${B:-" * MANY, "(" * MANY, 'A="' + "$(" * MANY, "if x; then\n" * MANY],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "nested"), [(language, text) for language, texts in NESTED.items() for text in texts]
+)
+def test_ten_thousand_levels(language: str, nested: str) -> None:
+    """Deep nesting is not read, quickly, and what stands on other lines is."""
+    assignment = {"yaml": "last: 1", "json": "", "toml": "last = 1", "python": "last = 1", "env": "last=1"}[language]
+    parsed = check(f"{nested}\n{assignment}\n", language)
+    assert len(parsed.entries) < 1_000
+    assert max((len(entry.path) for entry in parsed.entries), default=0) <= 201
+    if assignment and "if x" not in nested:
+        assert "last" in {entry.path[-1] for entry in parsed.entries}
+
+
+def test_a_thousand_levels_of_indentation() -> None:
+    yaml = "".join(" " * depth + "a:\n" for depth in range(1_000)) + "last: 1\n"
+    assert values(yaml, "yaml")[("last",)] == 1
+    python = "".join("  " * depth + f"class A{depth}:\n" for depth in range(1_000)) + "last = 1\n"
+    assert values(python, "python")[("last",)] == 1
+    check(yaml, "yaml")
+    check(python, "python")
+
+
+def test_two_hundred_levels_are_read() -> None:
+    for language, opening, closing in (("json", '{"a":', "}"), ("yaml", "{a: ", "}")):
+        text = opening * 150 + "1" + closing * 150
+        assert values(text, language) == {("a",) * 150: 1}
+        deeper = check(opening * 300 + "1" + closing * 300, language)
+        assert deeper.entries[-1].value is UNKNOWN
+        assert ["more than 200 levels" in problem.message for problem in deeper.problems] == [True]
+    indented = "".join(" " * depth + "a:\n" for depth in range(150)) + " " * 150 + "b: 1\n"
+    assert values(indented, "yaml") == {("a",) * 150 + ("b",): 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a:\n" + "  - 1\n" * 40_000 + "last: 1\n",
+        "a: |\n" + "  words\n" * 40_000 + "last: 1\n",
+        "a:\n" + "".join(f"  k{index}: 1\n" for index in range(35_000)) + "last: 1\n",
+        "".join(f"k{index}: 1\n" for index in range(35_000)) + "last: 1\n",
+        "last: 1\n" + "b: [" + "1, " * 40_000 + "]\n",
+    ],
+)
+def test_yaml_longer_than_the_grammar_counts(text: str) -> None:
+    parsed = check(text, "yaml")
+    assert ("last",) in {entry.path for entry in parsed.entries}
+    assert not parsed.problems
+    lists = [entry.value for entry in parsed.entries if isinstance(entry.value, tuple)]
+    assert all(len(value) == 40_000 for value in lists)
+
+
+# Texts that took a grammar, or a reader of ours, quadratic time or more while this was written.
+HOSTILE = {
+    "yaml": [
+        *("a: [\n", 'a: "\n', "- [a\n", "\n  *a ", "a: b: c\n", "&a ", "<<: *a\n", "k: 'x\n", "!a!a"),
+        "a" + " " * 99 + "\n",
+    ],
+    "json": ['{"a":[', '"a": {\n', '{"a": 1}}\n', "/*", '"\n', "'x", "}]"],
+    "toml": ["a=[\n", 'a="""\n', "a = b\n", "[a\n", "a.b.c = {\n", "'''\n"],
+    "python": [
+        *(",-", "in +", "**-,**1", "lr=0.1", "X = [\n", 'X = """\n', "class A:\n  x = (\n", "@a\n", "lambda ", ":+"),
+        "add_argument(",
+    ],
+    "env": [")", "|", "<[[ `", "<<EOF\n", "case x in\n", "\\\n", 'A="a\n', "A=(\n", "f() {\n", "<<A1 "],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "piece"), [(language, piece) for language, pieces in HOSTILE.items() for piece in pieces]
+)
+def test_hostile_texts_take_linear_time(language: str, piece: str) -> None:
+    """Twelve times the text takes nowhere near 144 times the time: seconds would be minutes."""
+    small, large = piece * (2_500 // len(piece)), piece * (30_000 // len(piece))
+    durations = []
+    for text in (small, large):
+        started = time.process_time()
+        check(text, language)
+        durations.append(time.process_time() - started)
+    assert durations[1] < max(0.5, 48 * durations[0])
+    assert durations[1] < 8
