@@ -160,6 +160,27 @@ def test_an_amendment_may_name_an_alias_or_another_amendment() -> None:
     assert snapshot.get("none") is None
 
 
+def test_a_record_is_found_by_its_id_or_by_the_last_part_of_it() -> None:
+    table = (record("results-table:results.tsv:a1"), record("results-table:old/results.tsv:a1"), record("run/7"))
+    named = record("r1", aliases=["mlflow:12/f0"])
+    snapshot = Pool([Scripted("a").says(*table, named, record("a1x"))]).refresh()
+    assert snapshot.find("run/7") == snapshot.find("7") == ("run/7",)
+    assert snapshot.find("mlflow:12/f0") == snapshot.find("f0") == snapshot.find("12/f0") == ("r1",)
+    assert snapshot.find("a1") == ("results-table:results.tsv:a1", "results-table:old/results.tsv:a1")
+    assert snapshot.find("old/results.tsv:a1") == ("results-table:old/results.tsv:a1",)
+    assert snapshot.find("A1") == snapshot.find("1") == snapshot.find("none") == snapshot.find("") == ()
+
+
+def test_a_whole_id_is_found_before_the_ends_of_others() -> None:
+    snapshot = Pool([Scripted("a").says(record("x:7"), record("7"))]).refresh()
+    assert snapshot.find("7") == ("7",)
+
+
+def test_of_many_that_end_alike_ten_are_found() -> None:
+    snapshot = Pool([Scripted("a").says(*(record(f"s{number}:7") for number in range(12)))]).refresh()
+    assert snapshot.find("7") == tuple(f"s{number}:7" for number in range(10))
+
+
 def test_amendments_that_share_the_records_own_id_amend_it() -> None:
     source = Scripted("a").says(
         record("r1"), record("r1", kind="amendment", notes="x"), record("r1", kind="amendment", url="u")

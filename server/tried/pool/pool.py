@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -32,6 +33,9 @@ from tried.ranking.index import RankingIndex
 
 Progress = Callable[[int, int, str], None]
 """(done, total, what is being done now)"""
+
+FOUND_LIMIT: Final = 10
+"""How many ids `PoolSnapshot.find` gives for a text that fits several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,18 @@ class PoolSnapshot:
     def get(self, record_id: str) -> ExperimentRecord | None:
         """The record of an id or of an alias."""
         return self.records.get(record_id) or self.records.get(self.aliases.get(record_id, ""))
+
+    def find(self, text: str) -> tuple[str, ...]:
+        """The ids that a person may mean: that of the record with this id or alias, else those that end in it after a
+        `:` or `/` (a run's id in its tracker, a commit), in the order of the pool, at most FOUND_LIMIT."""
+        if not text:
+            return ()
+        if (record := self.get(text)) is not None:
+            return (record.id,)
+        ends = (f":{text}", f"/{text}")
+        named = {self.aliases[alias] for alias in self.aliases if alias.endswith(ends)}
+        found = (record_id for record_id in self.records if record_id.endswith(ends) or record_id in named)
+        return tuple(islice(found, FOUND_LIMIT))
 
     def __len__(self) -> int:
         return len(self.records)
