@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -309,9 +309,18 @@ JSON = st.recursive(
 KEYS = st.sampled_from(["pool", "ranking", "silence", "findings", "metrics", "editor", "config", "research_line", "x"])
 
 
+@example({"editor": {"pool": {"\n": False}}})
+@example({"metrics": {"directions": {"a\r\x1b[31m\u2028\ud800": "up"}}})
+@example({"x" * 10_000: 1, "": {"\0": []}})
 @given(st.dictionaries(KEYS, JSON | st.dictionaries(st.sampled_from(["sources", "limit", "severity", "path"]), JSON)))
 def test_any_json_gives_valid_settings(editor: dict[str, Any]) -> None:
     loaded = load_settings(None, editor)
 
     assert Settings.model_validate(dict(loaded.settings)) == loaded.settings
-    assert all("\n" not in problem.message for problem in loaded.problems)
+    assert all(problem.message.isprintable() and len(problem.message) < 2_000 for problem in loaded.problems)
+
+
+def test_a_key_that_cannot_be_printed_is_told_by_its_escapes() -> None:
+    (problem,) = load_settings(None, {"ranking": {"a\nb\x1b": 1}}).problems
+
+    assert problem.message.startswith(r"editor settings: ranking.a\nb\x1b: unknown setting, ignored; ")

@@ -196,7 +196,7 @@ class _Merge:
         self._complain(path, f"unknown setting, {effect}; {hint}")
 
     def _complain(self, path: _Place, message: str) -> None:
-        key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+        key = "".join(f"[{part}]" if isinstance(part, int) else f".{_cut(part)}" for part in path).removeprefix(".")
         shown = f"{key}: {message}" if self._layer.path else f"{self._layer.name}: {key}: {message}"
         self.problems.append(SettingsProblem(self._layer.path, self._layer.line_of(path), shown, key))
 
@@ -227,4 +227,8 @@ def _shown(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
         text = type(value).__name__
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 60 else text[:59] + "…"

@@ -23,6 +23,8 @@ class SettingsProblem:
 
     `path` is the file, None for editor settings and flags. `line` counts from 1; 1 where no line is to blame.
     `key` is the setting (``ranking.limit``), empty where the file as a whole is to blame.
+
+    Invariant: `message` is one printable line, whatever keys and values it quotes.
     """
 
     path: Path | None
@@ -30,9 +32,19 @@ class SettingsProblem:
     message: str
     key: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", _printable(self.message))
+
     def __str__(self) -> str:
         where = f"{self.path}:{self.line}: " if self.path else ""
         return f"{where}{self.message}"
+
+
+def _printable(text: str) -> str:
+    """What cannot be printed is written as its escape, so that a strange key can still be found."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 @dataclass(frozen=True, slots=True)
