@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
 from syntax_checks import (
@@ -242,6 +243,17 @@ def test_an_alias_bomb_is_cut_off_and_said() -> None:
     assert len(parsed.entries) < 11_000
     assert parsed.entries[-1].path == ("after",)
     assert ["aliases stand for more than 10,000" in problem.message for problem in parsed.problems] == [True]
+
+
+@pytest.mark.parametrize("mapping", ["{}", "{x: 1}", "{<<: *m, y: 2}"])
+def test_a_bomb_of_merge_keys_is_cut_off(mapping: str) -> None:
+    many = 3_000
+    text = f"m: &m {{z: 0}}\na: &a {mapping}\nl: &l [{', '.join(['*a'] * many)}]\n" + "b:\n  <<: *l\n" * many
+    started = time.process_time()
+    parsed = parse(text + "last: 1\n", "yaml")
+    assert time.process_time() - started < 5
+    assert len(parsed.entries) < 20_000
+    assert parsed.entries[-1].path == ("last",)
 
 
 def test_tags_of_ones_own_are_kept_and_the_value_read() -> None:

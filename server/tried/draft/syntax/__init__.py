@@ -23,7 +23,7 @@ def parse(text: str, language: str) -> ParsedConfig:
         return _shifted(parse(text[1:], language), 1)
     try:
         return _reader(language)(text)
-    except (ArithmeticError, AssertionError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except Exception as error:
         # A bug of ours must not take the editor's server down with it.
         message = f"this file could not be read as {language} ({type(error).__name__}: {error}); please report it"
         return ParsedConfig(language, problems=(Problem(message, Span(0, len(text))),))

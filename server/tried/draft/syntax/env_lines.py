@@ -64,7 +64,7 @@ def read_lines(settings: Settings) -> None:
         if content[0] in "#;!":
             settings.comment(settings.text.index(content[0], start), end)
         elif not read_assignment(settings, start, end):
-            settings.findings.problem(f"`{shown(content)}`: expected `KEY=value`", Span(start, end))
+            settings.gathered.problem(f"`{shown(content)}`: expected `KEY=value`", Span(start, end))
 
 
 def read_assignment(settings: Settings, start: int, end: int) -> bool:
@@ -89,7 +89,7 @@ def read_assignment(settings: Settings, start: int, end: int) -> bool:
         value_end = assignment.end() + len(written)
         value = expanded(written)
         if written[:1] in {'"', "'"}:
-            settings.findings.problem(f"the text has no closing `{written[0]}`", Span(place.start, start + value_end))
+            settings.gathered.problem(f"the text has no closing `{written[0]}`", Span(place.start, start + value_end))
             value = Special.UNKNOWN
     comment = _COMMENT.search(line, after)
     if comment:

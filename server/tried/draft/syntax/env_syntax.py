@@ -23,7 +23,7 @@ def read(text: str) -> ParsedConfig:
     else:
         read_shell(settings)
     root = MappingNode(Span(0, len(text)), settings.pairs)
-    entries = entries_of(root, settings.findings, overrides_are_normal=True)
-    comments = {comment.span: comment for comment in settings.findings.comments}
-    problems = sorted(settings.findings.problems, key=lambda problem: problem.span)
+    entries = entries_of(root, settings.gathered, overrides_are_normal=True)
+    comments = {comment.span: comment for comment in settings.gathered.comments}
+    problems = sorted(settings.gathered.problems, key=lambda problem: problem.span)
     return ParsedConfig("env", tuple(entries), tuple(comments[span] for span in sorted(comments)), tuple(problems))

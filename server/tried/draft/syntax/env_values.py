@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from tried.draft.entries import Comment, Special
-from tried.draft.syntax.nodes import Findings, Node, Pair, ScalarValue
+from tried.draft.syntax.nodes import Gathered, Node, Pair, ScalarValue
 from tried.draft.syntax.scalars import number
 from tried.text import Span
 
@@ -21,7 +21,7 @@ class Settings:
     """What a reader of either form gathers."""
 
     text: str
-    findings: Findings = field(default_factory=Findings)
+    gathered: Gathered = field(default_factory=Gathered)
     pairs: list[Pair] = field(default_factory=list)
 
     def add(self, place: Span, node: Node) -> None:
@@ -35,7 +35,7 @@ class Settings:
         line_start = self.text.rfind("\n", 0, start) + 1
         line_start = max(line_start, self.text.rfind("\r", line_start, start) + 1)
         own_line = not self.text[line_start:start].strip()
-        self.findings.comments.append(
+        self.gathered.comments.append(
             Comment(written.lstrip("#;!").strip(), Span(start, start + len(written)), own_line)
         )
 

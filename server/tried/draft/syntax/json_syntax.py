@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from tried.draft.entries import Comment, ParsedConfig, Special
 from tried.draft.syntax.nodes import (
     MAX_DEPTH,
-    Findings,
+    Gathered,
     ListNode,
     MappingNode,
     Node,
@@ -88,8 +88,8 @@ def read(text: str) -> ParsedConfig:
         # The indentation tells best where the bracket should have been closed.
         reader = _Reader(text, tokens, closes_by_indent=True)
         root = reader.run()
-    entries = entries_of(root, reader.findings) if root is not None else []
-    problems = sorted(reader.findings.problems, key=lambda problem: problem.span)
+    entries = entries_of(root, reader.gathered) if root is not None else []
+    problems = sorted(reader.gathered.problems, key=lambda problem: problem.span)
     return ParsedConfig("json", tuple(entries), tuple(comments), tuple(problems))
 
 
@@ -128,7 +128,7 @@ class _Reader:
         self.text = text
         self.tokens = tokens
         self.closes_by_indent = closes_by_indent
-        self.findings = Findings()
+        self.gathered = Gathered()
         self.is_unclosed = False
         self.root: Node | None = None
         self.levels: list[_Level] = []
@@ -146,7 +146,7 @@ class _Reader:
             match token.kind:
                 case "{" | "[":
                     if len(self.levels) >= MAX_DEPTH:
-                        self.findings.problem(too_deep_message(), Span(token.start, token.end))
+                        self.gathered.problem(too_deep_message(), Span(token.start, token.end))
                         self._value(ScalarNode(Special.UNKNOWN, Span(token.start, token.end)), token)
                         skipped = 1
                     else:
@@ -194,7 +194,7 @@ class _Reader:
             return
         self.is_unclosed = True
         start = level.node.span.start
-        self.findings.problem(f"`{level.mark}` is never closed", Span(start, start + 1))
+        self.gathered.problem(f"`{level.mark}` is never closed", Span(start, start + 1))
         if isinstance(level.node, ListNode):
             self._forget(level.node)
 
@@ -206,7 +206,7 @@ class _Reader:
     def _close(self, token: _Token) -> None:
         opener = _OPENERS[token.kind]
         if not self.open_marks[opener]:
-            self.findings.problem(f"`{token.kind}` closes nothing", Span(token.start, token.end))
+            self.gathered.problem(f"`{token.kind}` closes nothing", Span(token.start, token.end))
             return
         while self.levels[-1].mark != opener:
             self._pop_unclosed()
@@ -225,10 +225,10 @@ class _Reader:
             while self.levels[-1].mark != "{":  # a list cannot hold a key: it was never closed
                 self._pop_unclosed()
         elif self.levels:
-            self.findings.problem("a key in a list: `{` is missing", Span(token.start, token.end))
+            self.gathered.problem("a key in a list: `{` is missing", Span(token.start, token.end))
             return
         else:
-            self.findings.problem("a key outside of brackets: `{` is missing", Span(token.start, token.end))
+            self.gathered.problem("a key outside of brackets: `{` is missing", Span(token.start, token.end))
             if not isinstance(self.root, MappingNode):
                 self.root = MappingNode(Span(token.start, token.end))
             self._push(self.root, token, is_implied=True)
@@ -243,7 +243,7 @@ class _Reader:
             return
         key = level.key
         level.key = None
-        self.findings.problem(f"`{shown(self.text[key.start : key.end])}` has no value yet", Span(key.start, key.end))
+        self.gathered.problem(f"`{shown(self.text[key.start : key.end])}` has no value yet", Span(key.start, key.end))
         self._add(level, key, ScalarNode(Special.UNKNOWN, Span(key.end, key.end)))
 
     def _add(self, level: _Level, key: _Token, value: Node) -> None:
@@ -257,7 +257,7 @@ class _Reader:
             if self.root is None or (isinstance(self.root, ScalarNode) and not isinstance(node, ScalarNode)):
                 self.root = node  # words before the bracket are a slip of copying
             else:
-                self.findings.problem("not read: it stands after the end", Span(token.start, token.end))
+                self.gathered.problem("not read: it stands after the end", Span(token.start, token.end))
             return
         level = self.levels[-1]
         if isinstance(level.node, ListNode):
@@ -267,7 +267,7 @@ class _Reader:
             self._add(level, key, node)
         elif token.kind != "open":
             written = shown(self.text[token.start : token.end])
-            self.findings.problem(f"`{written}` has no value, or no key", Span(token.start, token.end))
+            self.gathered.problem(f"`{written}` has no value, or no key", Span(token.start, token.end))
 
     def _scalar(self, token: _Token) -> ScalarNode:
         span = Span(token.start, token.end)
@@ -275,13 +275,13 @@ class _Reader:
         if token.kind == "string":
             return ScalarNode(text_value(_unquoted(written)), span)
         if token.kind == "open":
-            self.findings.problem(f"the text has no closing `{written[0]}`", span)
+            self.gathered.problem(f"the text has no closing `{written[0]}`", span)
             return ScalarNode(Special.UNKNOWN, span)
         if written in _WORDS:
             return ScalarNode(_WORDS[written], span)
         value = number(written)
         if value is None:
-            self.findings.problem(f"`{shown(written)}` is no JSON value: put text in quotes", span)
+            self.gathered.problem(f"`{shown(written)}` is no JSON value: put text in quotes", span)
             return ScalarNode(Special.UNKNOWN, span)
         return ScalarNode(value, span)
 

@@ -70,7 +70,7 @@ MERGE_KEY = "<<"
 
 
 @dataclass(slots=True)
-class Findings:
+class Gathered:
     """What a reader gathers beside its nodes; `aliased` counts what came from aliases in the whole file."""
 
     comments: list[Comment] = field(default_factory=list)
@@ -98,15 +98,15 @@ class _Frame:
 
 
 class _Emitter:
-    def __init__(self, findings: Findings, document: int, overrides_are_normal: bool) -> None:
-        self.findings = findings
+    def __init__(self, gathered: Gathered, document: int, overrides_are_normal: bool) -> None:
+        self.gathered = gathered
         self.document = document
         self.overrides_are_normal = overrides_are_normal
         self.entries: list[Entry] = []
         self.too_deep_said = False
 
     def run(self, root: Node) -> list[Entry]:
-        root = self._resolved(root)
+        root = _resolved(root)
         # The root itself is no entry: it has no key and no index.
         stack = [*reversed(list(self._members(_Frame(root, (), None, None), root)))]
         while stack:
@@ -115,7 +115,7 @@ class _Emitter:
             if isinstance(node, AliasNode):
                 if frame.use is None:
                     frame.use = _Use(frame.key or node.span, node.span)
-                node = self._resolved(node)
+                node = _resolved(node)
             if frame.use is not None and not self._may_add(1, frame.use):
                 continue
             value = self._value(node, frame)
@@ -130,19 +130,13 @@ class _Emitter:
                 stack.extend(reversed(list(self._members(frame, node))))
         return self.entries
 
-    @staticmethod
-    def _resolved(node: Node) -> ScalarNode | ListNode | MappingNode:
-        while isinstance(node, AliasNode):
-            node = node.target
-        return node
-
     def _may_add(self, count: int, use: _Use) -> bool:
-        before = self.findings.aliased
-        self.findings.aliased += count
-        if self.findings.aliased <= MAX_ALIASED:
+        before = self.gathered.aliased
+        self.gathered.aliased += count
+        if self.gathered.aliased <= MAX_ALIASED:
             return True
         if before <= MAX_ALIASED:
-            self.findings.problem(
+            self.gathered.problem(
                 f"aliases stand for more than {MAX_ALIASED:,} values; the rest of what they stand for is not read",
                 use.span,
             )
@@ -159,7 +153,7 @@ class _Emitter:
         if frame.use is not None and not self._may_add(len(node.items), frame.use):
             return Special.UNKNOWN
         for item in node.items:
-            resolved = self._resolved(item)
+            resolved = _resolved(item)
             if not isinstance(resolved, ScalarNode) or resolved.tag is not None:
                 return self._unread(node) if too_deep else Special.LIST
             if isinstance(resolved.value, Special):
@@ -171,7 +165,7 @@ class _Emitter:
     def _unread(self, node: ListNode | MappingNode) -> EntryValue:
         if not self.too_deep_said:
             self.too_deep_said = True
-            self.findings.problem(too_deep_message(), node.span)
+            self.gathered.problem(too_deep_message(), node.span)
         return Special.UNKNOWN
 
     def _members(self, frame: _Frame, node: ScalarNode | ListNode | MappingNode) -> Iterator[_Frame]:
@@ -192,6 +186,8 @@ class _Emitter:
             if node.has_merge and pair.key == MERGE_KEY:
                 use = frame.use or _Use(pair.place, pair.value.span)
                 for base in _merge_bases(pair.value):
+                    if self.gathered.aliased > MAX_ALIASED:
+                        break
                     at = use if frame.use else _Use(pair.place, base.span)
                     for inherited in self._inherited(base, at):
                         if inherited.key not in last and inherited.key not in merged:
@@ -200,17 +196,17 @@ class _Emitter:
             elif last[pair.key] == index:
                 yield _Frame(pair.value, (*frame.path, pair.key), pair.place, frame.use)
             elif not self.overrides_are_normal and frame.use is None and pair.place is not None:
-                self.findings.problem(f"`{shown(pair.key)}` is set again below; the last one counts", pair.place)
+                self.gathered.problem(f"`{shown(pair.key)}` is set again below; the last one counts", pair.place)
 
     def _inherited(self, base: Node, use: _Use) -> Iterator[Pair]:
         """The pairs of a merged mapping, its own first, then those that it merges itself."""
         pending: list[Node] = [base]
         while pending:
-            node = self._resolved(pending.pop())
+            node = _resolved(pending.pop())
             if not isinstance(node, MappingNode):
                 continue
             # Each pair looked at counts: a chain of merges would otherwise cost its length squared.
-            if not self._may_add(len(node.pairs), use):
+            if not self._may_add(1 + len(node.pairs), use):
                 return
             last = {pair.key: pair for pair in node.pairs}
             bases: list[Node] = []
@@ -222,18 +218,24 @@ class _Emitter:
             pending.extend(reversed(bases))
 
 
+def _resolved(node: Node) -> ScalarNode | ListNode | MappingNode:
+    while isinstance(node, AliasNode):
+        node = node.target
+    return node
+
+
 def _merge_bases(value: Node) -> list[Node]:
     """What a ``<<`` names: a mapping, an alias, or a list of them, the earlier winning."""
-    target = _Emitter._resolved(value)
+    target = _resolved(value)
     return list(target.items) if isinstance(target, ListNode) else [value]
 
 
-def entries_of(root: Node, findings: Findings, *, document: int = 0, overrides_are_normal: bool = False) -> list[Entry]:
+def entries_of(root: Node, gathered: Gathered, *, document: int = 0, overrides_are_normal: bool = False) -> list[Entry]:
     """Entries of a document in the order of the text; of a key that is set twice only the last.
 
     `overrides_are_normal`: in a program assigning twice is no mistake, so no problem is reported.
     """
-    return _Emitter(findings, document, overrides_are_normal).run(root)
+    return _Emitter(gathered, document, overrides_are_normal).run(root)
 
 
 def too_deep_message() -> str:

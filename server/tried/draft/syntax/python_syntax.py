@@ -18,7 +18,7 @@ from tried.draft.entries import Comment, ParsedConfig, Problem, Special
 from tried.draft.syntax import python_recovery
 from tried.draft.syntax.grammar import clean_tree, image
 from tried.draft.syntax.mending import clipped, cut
-from tried.draft.syntax.nodes import Findings, ListNode, MappingNode, Node, Pair, ScalarNode, entries_of, shown
+from tried.draft.syntax.nodes import Gathered, ListNode, MappingNode, Node, Pair, ScalarNode, entries_of, shown
 from tried.draft.syntax.python_options import declarations, declares_options, options
 from tried.draft.syntax.python_values import PythonValues, string_text
 from tried.text import Span
@@ -40,7 +40,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.source = image(text)
-        self.findings = Findings()
+        self.gathered = Gathered()
         self.root = MappingNode(Span(0, len(text)))
         self.members: dict[tuple[int, str], Pair] = {}
         self.at_start = True  # of the module, where its docstring may stand
@@ -55,16 +55,16 @@ class _Reader:
         else:
             for start, end in python_recovery.pieces(self.source, 0, len(self.source), 0):
                 self._read_piece(start, end, self.root, b"", 0)
-        entries = entries_of(self.root, self.findings, overrides_are_normal=True)
+        entries = entries_of(self.root, self.gathered, overrides_are_normal=True)
         entries.sort(key=lambda entry: entry.key or entry.span)
-        comments = {comment.span: comment for comment in self.findings.comments}
-        problems = sorted(set(self.findings.problems), key=lambda problem: (problem.span, problem.message))
+        comments = {comment.span: comment for comment in self.gathered.comments}
+        problems = sorted(set(self.gathered.problems), key=lambda problem: (problem.span, problem.message))
         return ParsedConfig(
             "python", tuple(entries), tuple(comments[span] for span in sorted(comments)), tuple(problems)
         )
 
     def _values(self, base: int) -> PythonValues:
-        return PythonValues(self.text, self.findings, base)
+        return PythonValues(self.text, self.gathered, base)
 
     def _read_options(self, tree: tree_sitter.Tree, base: int) -> None:
         self.root.pairs += options(tree, self._values(base))
@@ -110,7 +110,7 @@ class _Reader:
         elif syntax.type == "string" and self.at_start and into is self.root:
             text = string_text(values.written(syntax))
             if text is not None:
-                self.findings.comments.append(Comment(inspect.cleandoc(text), values.span(syntax), own_line=True))
+                self.gathered.comments.append(Comment(inspect.cleandoc(text), values.span(syntax), own_line=True))
 
     def _read_class(self, syntax: tree_sitter.Node, into: MappingNode, values: PythonValues, level: int) -> None:
         name, body = syntax.child_by_field_name("name"), syntax.child_by_field_name("body")
@@ -152,7 +152,7 @@ class _Reader:
     ) -> None:
         end = values.base + sign.end_byte
         for target in targets:
-            self.findings.problem(f"`{shown(values.written(target))}` has no value yet", values.span(target))
+            self.gathered.problem(f"`{shown(values.written(target))}` has no value yet", values.span(target))
             self._bind(target, ScalarNode(Special.UNKNOWN, Span(end, end)), "", into, values)
 
     def _bind(
@@ -221,18 +221,18 @@ class _Reader:
         if mended is None:
             self._read_unreadable(start, piece, assignment, into)
             return
-        known, said = len(into.pairs), len(self.findings.problems)
+        known, said = len(into.pairs), len(self.gathered.problems)
         self.is_mending = True
         self._read_tree(mended.tree, start - len(prefix), into, prefix, level)
         self.is_mending = False
         blanked = [span.shifted(start) for span in mended.blanked]
         cut(MappingNode(Span(start, end), into.pairs[known:]), start + mended.end, blanked)
-        self.findings.problems[said:] = [
+        self.gathered.problems[said:] = [
             Problem(problem.message, clipped(problem.span, start + mended.end))
-            for problem in self.findings.problems[said:]
+            for problem in self.gathered.problems[said:]
         ]
         for span in blanked or [Span(start, start + mended.end)]:
-            self.findings.problem("not complete, or cannot be read as Python; what stands around it is", span)
+            self.gathered.problem("not complete, or cannot be read as Python; what stands around it is", span)
 
     def _read_tree(self, tree: tree_sitter.Tree, base: int, into: MappingNode, prefix: bytes, level: int) -> None:
         values = self._values(base)
@@ -262,7 +262,7 @@ class _Reader:
         end = start + len(piece.rstrip())
         value_start = min(start + assignment.end(), end)
         place = Span(start + assignment.start(1), start + assignment.end(1))
-        self.findings.problem(f"the value of `{place.of(self.text)}` cannot be read as Python", Span(place.start, end))
+        self.gathered.problem(f"the value of `{place.of(self.text)}` cannot be read as Python", Span(place.start, end))
         self._put(into, place.of(self.text), place, ScalarNode(Special.UNKNOWN, Span(value_start, end)))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import tree_sitter
 
 from tried.draft.entries import Comment, Special
-from tried.draft.syntax.nodes import Findings, ListNode, MappingNode, Node, Pair, ScalarNode, ScalarValue, shown
+from tried.draft.syntax.nodes import Gathered, ListNode, MappingNode, Node, Pair, ScalarNode, ScalarValue, shown
 from tried.draft.syntax.scalars import MAX_INTEGER_BITS, number
 from tried.text import Span
 
@@ -54,9 +54,9 @@ _STRING = re.compile(r"""([a-zA-Z]*)(\"\"\"|'''|"|')(.*)\2""", re.DOTALL)
 class PythonValues:
     """Reads expressions of a syntax tree whose offsets start at `base` in the text."""
 
-    def __init__(self, text: str, findings: Findings, base: int) -> None:
+    def __init__(self, text: str, gathered: Gathered, base: int) -> None:
         self.text = text
-        self.findings = findings
+        self.gathered = gathered
         self.base = base
 
     def span(self, syntax: tree_sitter.Node) -> Span:
@@ -73,14 +73,14 @@ class PythonValues:
         own_line = not self.text[line_start:start].strip()
         if start == 0 and written.startswith("#!"):
             return
-        self.findings.comments.append(Comment(written.lstrip("#").strip(), Span(start, start + len(written)), own_line))
+        self.gathered.comments.append(Comment(written.lstrip("#").strip(), Span(start, start + len(written)), own_line))
 
     def node(self, syntax: tree_sitter.Node, depth: int = 0) -> Node:
         """The value of an expression; what only running it could tell is UNKNOWN."""
         if depth > _MAX_NESTING and syntax.type == "binary_operator":  # a long sum leans to the left
             return self._unknown(syntax)
         if depth > _MAX_NESTING:
-            self.findings.problem(f"nested more than {_MAX_NESTING} levels deep; not read", self.span(syntax))
+            self.gathered.problem(f"nested more than {_MAX_NESTING} levels deep; not read", self.span(syntax))
             return self._unknown(syntax)
         match syntax.type:
             case "integer" | "float":
@@ -298,7 +298,7 @@ class PythonValues:
         try:
             return ScalarNode(_CONVERSIONS[name](inner.value), inner.span)
         except (ValueError, OverflowError):
-            self.findings.problem(f"`{shown(self.written(syntax))}` would fail", self.span(syntax))
+            self.gathered.problem(f"`{shown(self.written(syntax))}` would fail", self.span(syntax))
             return self._unknown(syntax)
 
 

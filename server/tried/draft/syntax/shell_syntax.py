@@ -24,7 +24,7 @@ _LARGEST_CHUNK = 6_000
 _EFFORT = 24
 _LINE = re.compile(rb"[^\n]*\n?")
 _ASSIGNS = re.compile(rb"[ \t]*+(?:export[ \t]++)?[A-Za-z_]\w*+=")
-_CONTINUED = re.compile(rb"\\\\[ \t\r\n]*\Z")
+_CONTINUED = re.compile(rb"\\[ \t\r\n]*\Z")
 _EXPORT = re.compile(r"[ \t]*+(?:export|declare(?:[ \t]++-\w++)*+|readonly)[ \t]++")
 _PAIR = re.compile(r"""[ \t]*+([A-Za-z_]\w*+)=(?:("(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s"';&|()<>`#]*+)(?=[\s;&]|\Z))?""")
 _WORD_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
@@ -64,7 +64,7 @@ def _read_pairs(settings: Settings, start: int, end: int) -> None:
         place = Span(pair.start(1), pair.end(1))
         written = pair[2]
         if written is None:
-            settings.findings.problem(f"the value of `{pair[1]}` cannot be read", Span(place.start, end))
+            settings.gathered.problem(f"the value of `{pair[1]}` cannot be read", Span(place.start, end))
             settings.add(place, ScalarNode(Special.UNKNOWN, Span(pair.end(), end)))
             break
         value = typed(written[1:-1]) if written[:1] == "'" else expanded(written.removeprefix('"').removesuffix('"'))
@@ -210,8 +210,9 @@ class _Reader:
             if len(children) == 2:
                 end = self.base + children[1].end_byte
                 return ScalarNode("", Span(end, end))
-            if children[2].type not in {"expansion", "array"}:
-                return self._value(children[2])
+            text = self._text(children[2])
+            if text is not None:
+                return ScalarNode(typed(text), self.span(children[2]))
         return ScalarNode(Special.UNKNOWN, self.span(expansion))
 
     def _text(self, syntax: tree_sitter.Node) -> str | None:

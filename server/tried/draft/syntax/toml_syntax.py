@@ -19,7 +19,7 @@ from tried.draft.entries import Comment, ParsedConfig, Special
 from tried.draft.syntax.grammar import clean_tree, image
 from tried.draft.syntax.nodes import (
     MAX_DEPTH,
-    Findings,
+    Gathered,
     ListNode,
     MappingNode,
     Node,
@@ -66,7 +66,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.source = image(text)
-        self.findings = Findings()
+        self.gathered = Gathered()
         self.root = MappingNode(Span(0, len(text)))
         self.table = self.root
         self.chain: list[MappingNode | ListNode] = []  # what the current table lies in, itself last
@@ -81,10 +81,10 @@ class _Reader:
             self._read_tree(tree, 0)
         else:
             self._read_statements()
-        entries = entries_of(self.root, self.findings)
+        entries = entries_of(self.root, self.gathered)
         entries.sort(key=lambda entry: entry.key or entry.span)
-        problems = sorted(self.findings.problems, key=lambda problem: problem.span)
-        comments = sorted(self.findings.comments, key=lambda comment: comment.span)
+        problems = sorted(self.gathered.problems, key=lambda problem: problem.span)
+        comments = sorted(self.gathered.comments, key=lambda comment: comment.span)
         return ParsedConfig("toml", tuple(entries), tuple(comments), tuple(problems))
 
     def _read_tree(self, tree: tree_sitter.Tree, base: int) -> None:
@@ -118,7 +118,7 @@ class _Reader:
 
     def _enter_table(self, parts: list[_Part], span: Span, *, is_array: bool) -> None:
         if len(parts) > MAX_DEPTH:
-            self.findings.problem(too_deep_message(), span)
+            self.gathered.problem(too_deep_message(), span)
             self.table, self.chain = MappingNode(span), []
             return
         chain: list[MappingNode | ListNode] = []
@@ -137,7 +137,7 @@ class _Reader:
         else:
             table = self._inner(mapping, last, span, chain)
             if id(table) in self.explicit:
-                self.findings.problem(f"the table `{shown(last.name)}` is given twice; both are read", last.place)
+                self.gathered.problem(f"the table `{shown(last.name)}` is given twice; both are read", last.place)
             else:
                 pair = self._members(mapping)[last.name]
                 if pair.value is table:
@@ -182,7 +182,7 @@ class _Reader:
         parts = self._parts(key, base)
         span = Span(base + key.start_byte, base + value.end_byte)
         if depth + len(parts) > MAX_DEPTH:
-            self.findings.problem(too_deep_message(), span)
+            self.gathered.problem(too_deep_message(), span)
             return
         for part in parts[:-1]:
             mapping = self._inner(mapping, part, span, [])
@@ -193,7 +193,7 @@ class _Reader:
         if node.type not in {"array", "inline_table"}:
             return ScalarNode(self._scalar(node.type, span.of(self.text)), span)
         if depth >= MAX_DEPTH:
-            self.findings.problem(too_deep_message(), span)
+            self.gathered.problem(too_deep_message(), span)
             return ScalarNode(Special.UNKNOWN, span)
         if node.type == "inline_table":
             mapping = MappingNode(span)
@@ -237,7 +237,7 @@ class _Reader:
     def _comment(self, start: int, end: int) -> None:
         own_line = not self.source[self.source.rfind(b"\n", 0, start) + 1 : start].strip()
         written = self.text[start:end].rstrip()
-        self.findings.comments.append(Comment(written.lstrip("#").strip(), Span(start, start + len(written)), own_line))
+        self.gathered.comments.append(Comment(written.lstrip("#").strip(), Span(start, start + len(written)), own_line))
 
     def _read_statements(self) -> None:
         """Each statement apart: what is broken costs no other."""
@@ -292,7 +292,7 @@ class _Reader:
         header = _HALF_HEADER.match(source)
         if key is not None:
             parts = self._written_parts(start + key.start(1), start + key.end(1))
-            self.findings.problem(
+            self.gathered.problem(
                 f"`{shown(parts[-1].name)}` has no value that TOML can read: put text in quotes, close brackets",
                 whole,
             )
@@ -303,11 +303,11 @@ class _Reader:
             self._put(mapping, parts[-1], value)
             self._extend(end)
         elif header is not None:
-            self.findings.problem("the header is not complete; what follows is read as that table", whole)
+            self.gathered.problem("the header is not complete; what follows is read as that table", whole)
             parts = self._written_parts(start + header.start(1), start + header.end(1))
             self._enter_table(parts, whole, is_array=source.lstrip().startswith(b"[["))
         else:
-            self.findings.problem("expected `key = value`", whole)
+            self.gathered.problem("expected `key = value`", whole)
 
     def _written_parts(self, start: int, end: int) -> list[_Part]:
         """The parts of a key that stands in a broken statement; the whole as one where it is broken itself."""

@@ -21,7 +21,7 @@ from tried.draft.syntax.grammar import clean_tree, image
 from tried.draft.syntax.mending import cut
 from tried.draft.syntax.nodes import (
     AliasNode,
-    Findings,
+    Gathered,
     ListNode,
     MappingNode,
     Node,
@@ -68,23 +68,23 @@ class _Reader:
         # Changed in place, never in length: a dash that is read as white space, a conflict mark.
         self.lines = self.source.split(b"\n")
         self.starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
-        self.findings = Findings()
-        self.builder = YamlBuilder(text, self.findings)
+        self.gathered = Gathered()
+        self.builder = YamlBuilder(text, self.gathered)
         self.budget = _EFFORT * len(text) + 10_000
 
     def read(self) -> ParsedConfig:
         self._blank_conflict_marks()
         entries: list[Entry] = []
         for number, (first, last) in enumerate(self._documents()):
-            self.builder = YamlBuilder(self.text, self.findings)
+            self.builder = YamlBuilder(self.text, self.gathered)
             root = self._document(first, last)
             if root is not None:
-                entries += entries_of(root, self.findings, document=number)
+                entries += entries_of(root, self.gathered, document=number)
         return ParsedConfig(
             "yaml",
             tuple(entries),
-            tuple(sorted(self.findings.comments, key=lambda comment: comment.span)),
-            tuple(sorted(self.findings.problems, key=lambda problem: problem.span)),
+            tuple(sorted(self.gathered.comments, key=lambda comment: comment.span)),
+            tuple(sorted(self.gathered.problems, key=lambda problem: problem.span)),
         )
 
     def _blank_conflict_marks(self) -> None:
@@ -289,7 +289,7 @@ class _Reader:
         node = self.builder.build(tree, base)
         if closers and node is not None:
             end = base + len(source)
-            self.findings.problem(f"`{closers[-1].decode()}` is missing", Span(base + _indent(source), end))
+            self.gathered.problem(f"`{closers[-1].decode()}` is missing", Span(base + _indent(source), end))
             cut(node, end)
         return node
 
@@ -300,7 +300,7 @@ class _Reader:
             if isinstance(node, ScalarNode | AliasNode):
                 written = node.span.of(self.text)
                 hint = "put a space after the colon" if ":" in written else f"write `{shown(written)}: value`"
-                self.findings.problem(f"`{shown(written)}` is no `key: value`: {hint}", node.span)
+                self.gathered.problem(f"`{shown(written)}` is no `key: value`: {hint}", node.span)
             elif whole is None:
                 whole = node
             elif isinstance(whole, MappingNode) and isinstance(node, MappingNode):
@@ -311,7 +311,7 @@ class _Reader:
                 whole.items += node.items
                 whole.span = Span(whole.span.start, node.span.end)
             elif node is not None:
-                self.findings.problem("a list and `key: value` pairs stand side by side; not read", node.span)
+                self.gathered.problem("a list and `key: value` pairs stand side by side; not read", node.span)
         return whole
 
     def _broken_pair(self, line: int, key: re.Match[bytes]) -> MappingNode:
@@ -336,7 +336,7 @@ class _Reader:
             first += 1
         start = self.starts[first] + _indent(self.lines[first])
         end = self.starts[last - 1] + len(self.lines[last - 1].rstrip())
-        self.findings.problem(message, Span(min(start, end), end))
+        self.gathered.problem(message, Span(min(start, end), end))
 
     def _read_comments(self, first: int, last: int) -> None:
         for index in range(first, last):

@@ -9,7 +9,7 @@ import tree_sitter
 
 from tried.draft.entries import Comment, Special
 from tried.draft.syntax import yaml_scalars
-from tried.draft.syntax.nodes import MERGE_KEY, AliasNode, Findings, ListNode, MappingNode, Node, Pair, ScalarNode
+from tried.draft.syntax.nodes import MERGE_KEY, AliasNode, Gathered, ListNode, MappingNode, Node, Pair, ScalarNode
 from tried.text import Span
 
 _FIRST_LINE = re.compile(r"[^\r\n]*")
@@ -45,7 +45,7 @@ class YamlBuilder:
     """
 
     text: str
-    findings: Findings
+    gathered: Gathered
     anchors: dict[str, Node] = field(default_factory=dict)
 
     def build(self, tree: tree_sitter.Tree, base: int) -> Node | None:
@@ -219,7 +219,7 @@ class YamlBuilder:
         name = place.of(self.text)[1:]
         target = self.anchors.get(name)
         if target is None:
-            self.findings.problem(f"alias `*{name}`: no anchor `&{name}` stands before it", place)
+            self.gathered.problem(f"alias `*{name}`: no anchor `&{name}` stands before it", place)
             return ScalarNode(Special.UNKNOWN, place)
         return AliasNode(target, place)
 
@@ -241,7 +241,7 @@ class YamlBuilder:
         """Keep a comment, from its ``#`` on."""
         own_line = not self.text[start - _column(self.text, start) : start].strip()
         written = self.text[start:end].rstrip()
-        self.findings.comments.append(Comment(written.lstrip("#").strip(), Span(start, start + len(written)), own_line))
+        self.gathered.comments.append(Comment(written.lstrip("#").strip(), Span(start, start + len(written)), own_line))
 
 
 def _flow(mapping: MappingNode) -> Node:
