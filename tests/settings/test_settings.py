@@ -129,7 +129,33 @@ x = 1
             'findings.severity.dead-end/worse: expected one of "warning", "information", "hover", "off", got "loud";'
             " ignored",
         ),
-        (16, "findings.severity.dead-end/wrse: unknown setting, ignored; did you mean dead-end/worse?"),
+        (
+            16,
+            "findings.severity.dead-end/wrse: unknown setting, ignored; did you mean dead-end/worse? keys are repeat,"
+            " move, knob, near, dead-end, alone or with a reason behind a slash (judged, out_of_memory, diverged,"
+            " worse, code_error, infrastructure, stopped, unknown)",
+        ),
+    ]
+
+
+def test_a_severity_like_none_is_told_the_pattern_and_not_the_whole_list(tmp_path: Path) -> None:
+    write(tmp_path, '[findings.severity]\n"xyz" = "off"\n')
+
+    ((line, message),) = told(load_settings(tmp_path))
+
+    assert line == 2
+    assert message.startswith("findings.severity.xyz: unknown setting, ignored; keys are repeat, move, knob, near, ")
+    assert len(message) < 250
+
+
+def test_the_header_of_a_pyproject_is_told_to_go(tmp_path: Path) -> None:
+    write(tmp_path, "# ours\n[tool.tried.ranking]\nlimit = 3\n")
+
+    loaded = load_settings(tmp_path)
+
+    assert loaded.settings.ranking.limit == 20
+    assert told(loaded) == [
+        (2, "tool: ignored; tried.toml has no header [tool.tried]: drop it, and `tool.tried.` before others")
     ]
 
 
@@ -219,6 +245,32 @@ class TestSilence:
             (8, "silence[2]: needs a path, key, code or id; this table silences nothing"),
             (11, "silence[3].key: expected some text, got 3; this table silences nothing"),
         ]
+
+    @pytest.mark.parametrize(
+        "code", ["repeat", "dead-end", "move", "knob", "near", "dead-end/near", "dead-end/diverged", "repeat/worse"]
+    )
+    def test_every_kind_of_finding_can_be_named(self, tmp_path: Path, code: str) -> None:
+        write(tmp_path, f'[[silence]]\ncode = "{code}"\n')
+
+        loaded = load_settings(tmp_path)
+
+        assert ([silence.code for silence in loaded.settings.silence], loaded.problems) == ([code], ())
+
+    @pytest.mark.parametrize(
+        ("code", "hint"),
+        [
+            ("dead_end", "did you mean dead-end?"),
+            ("nera", "did you mean near?"),
+            ("E501", "write repeat, dead-end, or a kind such as dead-end/near"),
+        ],
+    )
+    def test_a_code_that_does_not_exist_is_told(self, tmp_path: Path, code: str, hint: str) -> None:
+        write(tmp_path, f'[[silence]]\npath = "a.json"\ncode = "{code}"\n')
+
+        loaded = load_settings(tmp_path)
+
+        assert loaded.settings.silence == ()
+        assert told(loaded) == [(3, f'silence[0].code: "{code}" is no code, this table silences nothing; {hint}')]
 
 
 class TestSourcesOutside:

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from tried.settings.accepts import accepted, adapter_of, validated
-from tried.settings.model import Settings, Silence
-from tried.settings.sources import Layer, SettingsProblem, editor_layer, file_layers
+from tried.settings.model import SILENCE_CODES, Settings, Silence
+from tried.settings.sources import TRIED_TOML, Layer, SettingsProblem, editor_layer, file_layers
 
 CLIENT_KEYS = frozenset({"path", "interpreter", "import_strategy", "log_level", "log_file", "trace"})
 """Settings that an editor's extension keeps for itself and sends along."""
@@ -82,6 +82,11 @@ class _Merge:
             here = (*path, str(written))
             if value is None or (not path and self._layer.name == "editor settings" and name in CLIENT_KEYS):
                 continue
+            if here == ("tool",) and self._layer.name == TRIED_TOML:
+                self._complain(
+                    here, f"ignored; {TRIED_TOML} has no header [tool.tried]: drop it, and `tool.tried.` before others"
+                )
+                continue
             if name not in fields:
                 self._unknown(here, name, fields)
                 continue
@@ -117,10 +122,13 @@ class _Merge:
             self._complain(path, f"expected {accepted(adapter.json_schema())}, got {_shown(value)}; ignored")
             return below
         merged = dict(below)
-        known = setting.json_schema_extra.get("keys") if isinstance(setting.json_schema_extra, dict) else None
+        extra = setting.json_schema_extra if isinstance(setting.json_schema_extra, dict) else {}
+        known = extra.get("keys")
         for key, item in value.items():
             if isinstance(known, list) and key not in known:
-                self._unknown((*path, str(key)), str(key), [str(name) for name in known])
+                self._unknown(
+                    (*path, str(key)), str(key), [str(name) for name in known], pattern=str(extra.get("pattern", ""))
+                )
                 continue
             try:
                 merged |= validated(adapter, {str(key): item})
@@ -171,6 +179,11 @@ class _Merge:
         if not (silence.path or silence.key or silence.code or silence.id):
             self._complain(path, "needs a path, key, code or id; this table silences nothing")
             return
+        if silence.code is not None and silence.code not in SILENCE_CODES:
+            near = difflib.get_close_matches(silence.code, SILENCE_CODES, n=1)
+            hint = f"did you mean {near[0]}?" if near else "write repeat, dead-end, or a kind such as dead-end/near"
+            self._complain((*path, "code"), f"{_shown(silence.code)} is no code, this table silences nothing; {hint}")
+            return
         yield silence
 
     def _source(self, source: str, path: _Place) -> Iterator[str]:
@@ -190,10 +203,14 @@ class _Merge:
             return
         yield absolute
 
-    def _unknown(self, path: _Place, name: str, known: Collection[str], effect: str = "ignored") -> None:
+    def _unknown(
+        self, path: _Place, name: str, known: Collection[str], effect: str = "ignored", pattern: str = ""
+    ) -> None:
+        """`pattern` says in words what is known, where a list of it would be too long to read."""
         near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
-        self._complain(path, f"unknown setting, {effect}; {hint}")
+        hints = [f"did you mean {near[0]}?"] if near else [] if pattern else [f"known here: {', '.join(known)}"]
+        hints += [pattern] if pattern else []
+        self._complain(path, f"unknown setting, {effect}; {' '.join(hints)}")
 
     def _complain(self, path: _Place, message: str) -> None:
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{_cut(part)}" for part in path).removeprefix(".")

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tried.findings.finding import Severity
 from tried.findings.settings import CODE_OF, DEFAULT_SEVERITY, FindingSettings, Reason
-from tried.pool.record import Direction
+from tried.pool.record import Cause, Direction
 from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS
 
 _RULES = FindingSettings()
@@ -23,6 +23,19 @@ SEVERITY_KEYS = tuple(
         + [f"{CODE_OF[evidence]}/{reason}" for evidence in CODE_OF for reason in get_args(Reason)]
     )
 )
+SEVERITY_PATTERN = (
+    f"keys are {', '.join([*CODE_OF, 'dead-end'])}, alone or with a reason behind a slash"
+    f" ({', '.join(get_args(Reason))})"
+)
+
+SILENCE_CODES = tuple(
+    dict.fromkeys(
+        [*CODE_OF.values(), *CODE_OF]
+        + [f"{code}/{evidence}" for evidence, code in CODE_OF.items()]
+        + [f"{code}/{cause}" for code in CODE_OF.values() for cause in get_args(Cause)]
+    )
+)
+"""What `code` of a ``[[silence]]`` may be: a code, a kind of evidence, or a code with an evidence or a cause."""
 
 ADDS_UP: dict[str, Any] = {"adds_up": True}
 """Marks a list to which each place adds; every other list replaces that of the weaker places."""
@@ -116,7 +129,7 @@ class FindingsSettings(_Group):
     enable: bool = Field(default=True, description="Say something about values that repeat a dead end.")
     severity: Severities = Field(
         default={},
-        json_schema_extra={"keys": list(SEVERITY_KEYS)},
+        json_schema_extra={"keys": list(SEVERITY_KEYS), "pattern": SEVERITY_PATTERN},
         description=(
             'How loud a finding is: `"warning"`, `"information"`, `"hover"` (shown when the pointer rests on the'
             ' place, never underlined) or `"off"`. The key is a kind of evidence (`repeat`, `move`, `knob`, `near`) or'
@@ -225,7 +238,10 @@ class Silence(_Group):
     code: str | None = Field(
         default=None,
         min_length=1,
-        description="`repeat` or `dead-end`, or a kind of evidence such as `dead-end/near`.",
+        description=(
+            "`repeat` or `dead-end`; a kind of evidence such as `near` or `dead-end/near`; or a code with a cause, such"
+            " as `dead-end/diverged`."
+        ),
     )
     id: str | None = Field(default=None, min_length=1, description="The record that the finding names.")
     reason: str | None = Field(default=None, description="Why it is silenced; for those who read the file.")
