@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pool_records import record
 
@@ -310,6 +310,30 @@ def test_the_garbage_collector_is_left_as_it_was() -> None:
     assert gc.isenabled()
 
 
+def test_what_a_source_said_survives_a_progress_that_gives_up() -> None:
+    def give_up(done: int, total: int, message: str) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    ours, theirs = Scripted("ours").says(record("r1")), Scripted("theirs")
+    pool = Pool([ours, theirs])
+    with pytest.raises(KeyboardInterrupt):
+        pool.refresh(give_up)
+    assert notes(pool.refresh()) == {"r1": None}
+    ours.says(amendment("r1", notes="explained"))
+    with pytest.raises(KeyboardInterrupt):
+        pool.refresh(give_up)
+    assert notes(pool.refresh()) == {"r1": "explained"}
+
+
+def test_a_report_names_the_amendments_that_wait_now() -> None:
+    ours, theirs = Scripted("ours").says(amendment("r1", "am1"), amendment("r2", "am2")), Scripted("theirs")
+    pool = Pool([ours, theirs.says(record("r1"))])
+    assert [skipped.where for skipped in pool.refresh().sources[0].skipped] == ["amendment am2"]
+    theirs.says(record("r2"), reset=True)
+    assert [skipped.where for skipped in pool.refresh().sources[0].skipped] == ["amendment am1"]
+
+
 def test_progress_goes_from_nothing_to_the_end() -> None:
     heard: list[tuple[int, int, str]] = []
     Pool([Scripted("a").says(record("r1")), Scripted("b")]).refresh(lambda *said: heard.append(said))
@@ -358,7 +382,8 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
+@example([("upsert", 1, "r3", ""), ("amend", 0, "r2", ""), ("amend", 0, "r3", ""), ("reset", 1, "r2", "")])
 @given(EVENTS)
 def test_however_it_came_about_the_pool_is_what_the_sources_say_now(events: list[tuple[str, int, str, str]]) -> None:
     """A pool advanced delta by delta equals one that is told everything at once."""

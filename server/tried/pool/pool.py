@@ -137,6 +137,8 @@ class _SourceState:
         self.amendments: list[ExperimentRecord] = []
         self.skipped: list[Skipped] = []
         self.report: SourceReport | None = None
+        self.waiting: tuple[ExperimentRecord, ...] = ()
+        """The amendments that `report` says are waiting."""
 
     def take(self, dirty: dict[str, None]) -> bool:
         """Scan and apply; adds the ids that it touches to `dirty`. True if the source said anything new."""
@@ -172,7 +174,7 @@ class Pool:
         self._lock: Final = threading.Lock()
         self._directions = directions
         self._states = [_SourceState(source) for source in _distinct(sources)]
-        self._rearranged = bool(self._states)
+        self._unfolded = bool(self._states)
         self._left: dict[str, None] = {}
         self._amendments = Amendments()
         self._snapshot = PoolSnapshot(
@@ -203,23 +205,23 @@ class Pool:
                 self._left.update(dict.fromkeys(state.records))
             # Of an id that several sources give another may come first now.
             self._left.update(dict.fromkeys(_shared(states)))
-            self._states, self._rearranged = states, True
+            self._states, self._unfolded = states, True
 
     def refresh(self, progress: Progress | None = None) -> PoolSnapshot:
         """Ask all sources for what is new; the same snapshot if there is nothing."""
         with self._lock, _collector_paused():
             dirty = self._left
-            said = self._rearranged
             total = len(self._states) + 1
             for number, state in enumerate(self._states):
                 if progress is not None:
                     progress(number, total, f"reading {state.source.path.name}")
-                said |= state.take(dirty)
-            if said:
+                # Kept where it outlives a `progress` that raises: a source says what is new only once.
+                self._unfolded |= state.take(dirty)
+            if self._unfolded:
                 if progress is not None:
                     progress(total - 1, total, "indexing what is new")
                 self._snapshot = self._advanced(dirty)
-            self._left, self._rearranged = {}, False
+            self._left, self._unfolded = {}, False
             if progress is not None:
                 progress(total, total, "ready")
             return self._snapshot
@@ -275,7 +277,7 @@ class Pool:
         for place, state in enumerate(self._states):
             waiting = self._amendments.waiting.get(place, ())
             report = state.report
-            if report is None or report.waiting_amendments != len(waiting) or not changed.isdisjoint(state.records):
+            if report is None or not _same_objects(waiting, state.waiting) or not changed.isdisjoint(state.records):
                 own = [records[record_id] for record_id in state.records]
                 lines = {record.research_line for record in own}
                 report = SourceReport(
@@ -288,7 +290,7 @@ class Pool:
                     research_line=lines.pop() if len(lines) == 1 else None,
                     waiting_amendments=len(waiting),
                 )
-                state.report = report
+                state.report, state.waiting = report, waiting
             reports.append(report)
         return tuple(reports)
 
