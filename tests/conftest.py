@@ -1,0 +1,16 @@
+"""How the properties are tried: at random where somebody works on them, always the same where a change is to land.
+
+Invariant: no property fails for being slow, and under CI (the environment variable) a run is the run before.
+"""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+SLOW_MACHINES_ARE_NO_FAILURE = [HealthCheck.too_slow]
+
+settings.register_profile(
+    "random", deadline=None, print_blob=True, derandomize=False, suppress_health_check=SLOW_MACHINES_ARE_NO_FAILURE
+)
+settings.register_profile("the-same", settings.get_profile("random"), derandomize=True, database=None)
+settings.load_profile("the-same" if os.environ.get("CI") else "random")
