@@ -7,6 +7,7 @@ Invariant: nothing here is raised for what a user's files hold; it is in `settin
 
 from __future__ import annotations
 
+import difflib
 import os
 import stat
 import threading
@@ -16,10 +17,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tried.analysis import Analysis, analyse, rank_in
-from tried.pool.pool import Pool, PoolSnapshot
+from tried.pool.pool import Pool, PoolSnapshot, SourceReport
 from tried.pool.sources.discovery import JOURNALS, Discovery, discover, source_of
 from tried.pool.sources.source import Skipped, Source
 from tried.settings import LoadedSettings, Settings, SettingsProblem, has_settings, load_settings
@@ -67,6 +68,7 @@ class Workspace:
         self._searched: _Search | None = None
         self._loaded = LoadedSettings()
         self.notes: tuple[Skipped, ...] = ()
+        self.source_problems: Mapping[str, SettingsProblem] = {}
         self.configure(editor_settings)
 
     @property
@@ -75,7 +77,8 @@ class Workspace:
 
     @property
     def settings_problems(self) -> tuple[SettingsProblem, ...]:
-        return self._loaded.problems
+        """Mistakes in settings; since the last refresh also those of `source_problems`."""
+        return (*self._loaded.problems, *self.source_problems.values())
 
     @property
     def snapshot(self) -> PoolSnapshot:
@@ -90,12 +93,13 @@ class Workspace:
     def refresh(self, progress: Progress | None = None) -> PoolSnapshot:
         """Finds the sources and reads what is new in them; the same snapshot if nothing is.
 
-        `notes` then tells of sources that were named and are not there, and of where the search for others ended.
+        `source_problems` then tells of sources that settings name and that cannot be read, by their paths or globs;
+        `notes` of those that `extra_pools` name, and of where the search for others ended.
         """
         with self._refreshing:
             loaded = self._loaded
             directions = loaded.settings.metrics.directions
-            sources, self.notes = self._sources(loaded)
+            sources, self.notes, named = self._sources(loaded)
             if directions != self._directions:
                 # How a run ended depends on them, so everything is judged anew.
                 pool = Pool(sources, directions)
@@ -104,6 +108,7 @@ class Workspace:
             else:
                 self._pool.use(sources)
                 self._pool.refresh(progress)
+            self.source_problems = dict(_source_problems(loaded, named, self._pool.snapshot))
             return self._pool.snapshot
 
     def analyse(
@@ -130,17 +135,20 @@ class Workspace:
         """(file, line from 1) in which a record stands; None if no source knows. Reads the file."""
         return self._pool.place_of(record_id)
 
-    def _sources(self, loaded: LoadedSettings) -> tuple[tuple[Source, ...], tuple[Skipped, ...]]:
-        named = [found for path in self._extra_pools for found in self._named(str(path), trusted=True)]
+    def _sources(self, loaded: LoadedSettings) -> tuple[tuple[Source, ...], tuple[Skipped, ...], _Named]:
+        """(all sources, notes, what each place that the settings name stands for)"""
+        extra = [found for path in self._extra_pools for found in self._named(str(path), trusted=True)]
+        named: _Named = {}
         if not self._only_extra:
             for place in loaded.settings.pool.sources:
-                named += self._named(place, trusted=place in loaded.trusted_sources)
-        sources = [found for found in named if not isinstance(found, Skipped)]
-        notes = [found for found in named if isinstance(found, Skipped)]
+                named[place] = tuple(self._named(place, trusted=place in loaded.trusted_sources))
+        both = [*extra, *(found for place in named.values() for found in place)]
+        sources = [found for found in both if not isinstance(found, Skipped)]
+        notes = [found for found in extra if isinstance(found, Skipped)]
         if self.folder is not None and loaded.settings.pool.discover and not self._only_extra:
             found = self._search(self.folder, loaded.settings.pool.exclude)
             sources, notes = [*found.sources, *sources], [*notes, *found.limits]
-        return tuple(sources), tuple(notes)
+        return tuple(sources), tuple(notes), named
 
     def _named(self, place: str, *, trusted: bool) -> Iterator[Source | Skipped]:
         """The sources of a path or glob that somebody named; one that is not there is a source that says so."""
@@ -166,6 +174,43 @@ class Workspace:
         found = discover(folder, exclude)
         self._searched = _Search(found, now, time.monotonic() - now)
         return found
+
+
+_Named: TypeAlias = dict[str, tuple[Source | Skipped, ...]]
+"""By place in `pool.sources`: its sources, or why there are none."""
+
+
+def failure_of(report: SourceReport) -> str | None:
+    """Why a source as a whole could not be read; None if it could, whatever became of its lines."""
+    return next((skipped.why for skipped in report.skipped if skipped.where in ("the file", "the source")), None)
+
+
+def _source_problems(
+    loaded: LoadedSettings, named: _Named, snapshot: PoolSnapshot
+) -> Iterator[tuple[str, SettingsProblem]]:
+    """(path or glob, what is wrong) of each source that the settings name and that cannot be read."""
+    failures = {report.path: why for report in snapshot.sources if (why := failure_of(report))} if named else {}
+    for place, found in named.items():
+        for one in found:
+            if isinstance(one, Skipped):
+                where, why = one.where, one.why
+            elif str(one.path) in failures:
+                where, why = str(one.path), failures[str(one.path)]
+                if not os.path.lexists(where):
+                    why = f"{why}; {_instead_of(one.path)}"
+            else:
+                continue
+            yield where, loaded.named_sources[place].problem(why if where == place else f"{where}: {why}")
+
+
+def _instead_of(path: Path) -> str:
+    """What to do about a path where there is nothing."""
+    try:
+        beside = sorted(entry.name for entry in islice(os.scandir(path.parent), NAMED_LIMIT))
+    except OSError:
+        return f"nor is there a folder {path.parent}; correct the path"
+    near = difflib.get_close_matches(path.name, beside, n=1)
+    return f"did you mean {near[0]}?" if near else "correct the path, or create the file"
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,6 +154,86 @@ class TestCheck:
         assert finding["record"] == "two"
 
 
+class TestWhatWasNotRead:
+    """A check is not green in silence where a part of what was tried was not read."""
+
+    def test_a_missing_source_of_tried_toml_is_told_and_the_rest_goes_on(self, tried: Runner) -> None:
+        tried.journal(HOT)
+        tried.write("tried.toml", '[pool]\nsources = ["runs/jornal.jsonl"]\n')
+        tried.write("config.yaml", CONFIG)
+
+        for command in (("check", "config.yaml"), ("rank", "config.yaml"), ("rank", "--text", "hot")):
+            result = tried(*command)
+            assert result.status == (1 if "check" in command else 0)
+            assert result.err == (
+                f'tried: {tried.folder}/tried.toml:2: pool.sources[0]: "runs/jornal.jsonl": there is no such file;'
+                f" nor is there a folder {tried.folder}/runs; correct the path\n"
+            )
+
+    def test_where_every_named_source_is_missing_the_advice_is_not_to_name_one(self, tried: Runner) -> None:
+        tried.write("tried.toml", 'pool.sources = ["a.jsonl", "b.jsonl"]\n')
+        tried.write("config.yaml", CONFIG)
+
+        result = tried("check", "config.yaml")
+
+        assert result.status == 0
+        assert [line.split(": ")[-1] for line in result.err.splitlines()[:2]] == [
+            "there is no such file; correct the path, or create the file"
+        ] * 2
+        assert result.err.splitlines()[2] == (
+            f"tried: no past experiments found in {tried.folder}, and none in what the settings name (see above):"
+            " correct [pool] sources there, or pass --pool FILE"
+        )
+
+    def test_lines_that_were_not_read_are_told_in_one_line(self, tried: Runner) -> None:
+        tried.journal(HOT).open("a").write("{\n" * 3)
+        tried.journal({"id": "x"}, name="sub/.tried/pool.jsonl").open("a").write("[]\n")
+        tried.write("config.yaml", CONFIG)
+
+        result = tried("check", "config.yaml", "--json")
+
+        assert result.status == 1
+        assert result.err.startswith("tried: .tried/pool.jsonl: 3 lines not read as they stand (line 2: not valid JSON")
+        assert result.err.endswith("), and more in 1 other source; see `tried pool`\n")
+        assert result.err.count("\n") == 1
+
+    @pytest.mark.parametrize("command", [("check", "config.yaml", "more.yaml"), ("rank", "config.yaml")])
+    @pytest.mark.parametrize(
+        ("pool", "why"),
+        [
+            ("none.jsonl", "there is no such file or folder"),
+            ("empty", "is a folder, not a journal"),
+            ("notes.csv", "not a results table: it needs a header and a status column"),
+        ],
+    )
+    def test_a_given_pool_that_cannot_be_read_is_an_error(
+        self, tried: Runner, command: tuple[str, ...], pool: str, why: str
+    ) -> None:
+        tried.journal(HOT)
+        tried.write("config.yaml", CONFIG)
+        tried.write("more.yaml", CONFIG)
+        tried.write("notes.csv", "a,b\n1,2\n")
+        (tried.folder / "empty").mkdir()
+
+        result = tried(*command, "--pool", ".tried/pool.jsonl", "--pool", pool)
+
+        assert (result.status, result.out) == (2, "")
+        assert result.err.startswith(f"tried: --pool {pool}: {why}")
+        assert result.err.endswith("; give a journal or a results table\n")
+        assert result.err.count("\n") == 1
+
+    def test_a_given_file_that_is_no_journal_is_told_to_be_none(self, tried: Runner) -> None:
+        tried.write("notes.txt", "hello\nworld\n")
+
+        result = tried("pool", "--pool", "notes.txt")
+
+        assert result.err == (
+            "tried: no past experiments in notes.txt: a pool is a journal (JSONL, a record a line), a results table"
+            " (.tsv or .csv with a status column), or a folder of them\n"
+        )
+        assert "not read: line 1: not valid JSON" in result.out
+
+
 class TestRank:
     def test_a_record_is_two_lines_with_data_shown_as_it_is(self, tried: Runner) -> None:
         tried.journal({**HOT, "name": "[red]hot[/red] \x1b[31mstart", "timestamp": "2026-11-23T00:00:00Z"})

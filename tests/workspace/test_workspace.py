@@ -23,6 +23,58 @@ def refreshed(folder: Path | None, **arguments: object) -> Workspace:
     return workspace
 
 
+def told_of_sources(workspace: Workspace) -> list[str]:
+    return [problem.message for problem in workspace.source_problems.values()]
+
+
+class TestNamedSources:
+    """A source that settings name and that cannot be read is a problem of those settings, at its place in them."""
+
+    def settings(self, folder: Path, *sources: str) -> Workspace:
+        listed = "".join(f'  "{source}",\n' for source in sources)
+        (folder / "tried.toml").write_text(f"[pool]\nsources = [\n{listed}]\n")
+        return refreshed(folder)
+
+    def test_one_that_is_missing_is_told_with_the_file_that_was_meant(self, tmp_path: Path) -> None:
+        write_journal(tmp_path, worked("base"), name="runs/journal.jsonl")
+        workspace = self.settings(tmp_path, "runs/journal.jsonl", "runs/jornal.jsonl")
+
+        (problem,) = workspace.settings_problems
+        assert (problem.path, problem.line, problem.key) == (tmp_path / "tried.toml", 2, "pool.sources[1]")
+        assert problem.message == (
+            'pool.sources[1]: "runs/jornal.jsonl": there is no such file; did you mean journal.jsonl?'
+        )
+        assert ids(workspace) == ["base"]
+
+    def test_a_missing_folder_a_glob_without_files_and_a_folder_without_a_pool(self, tmp_path: Path) -> None:
+        (tmp_path / "empty").mkdir()
+        assert told_of_sources(self.settings(tmp_path, "runs/a.jsonl", "logs/*.jsonl", "empty", "b.tsv")) == [
+            f'pool.sources[0]: "runs/a.jsonl": there is no such file; nor is there a folder {tmp_path}/runs;'
+            " correct the path",
+            'pool.sources[1]: "logs/*.jsonl": matches no file',
+            'pool.sources[2]: "empty": is a folder, not a journal',
+            'pool.sources[3]: "b.tsv": there is no such file; correct the path, or create the file',
+        ]
+
+    def test_it_is_told_no_more_once_it_is_there(self, tmp_path: Path) -> None:
+        workspace = self.settings(tmp_path, "pool.jsonl")
+        assert "no such file" in str(workspace.settings_problems[0])
+
+        write_journal(tmp_path, worked("base"), name="pool.jsonl")
+        workspace.refresh()
+
+        assert not workspace.settings_problems
+
+    def test_those_of_the_editor_say_so(self, tmp_path: Path) -> None:
+        workspace = refreshed(tmp_path, editor_settings={"pool": {"sources": ["/nowhere/x.jsonl"]}})
+
+        (problem,) = workspace.settings_problems
+        assert problem.path is None
+        assert problem.message.startswith(
+            'editor settings: pool.sources[0]: "/nowhere/x.jsonl": there is no such file; nor is there a folder'
+        )
+
+
 class TestPool:
     def test_it_is_empty_before_the_first_refresh_and_follows_the_journal_after_it(self, tmp_path: Path) -> None:
         path = write_journal(tmp_path, worked("base"))
@@ -54,7 +106,7 @@ class TestPool:
         workspace = refreshed(tmp_path)
 
         assert ids(workspace) == ["a/one.jsonl", "a/two.jsonl", "b/.tried/pool.jsonl", "three.jsonl"]
-        assert [(note.where, note.why) for note in workspace.notes] == [(f"{tmp_path}/none*.jsonl", "matches no file")]
+        assert list(workspace.source_problems) == [f"{tmp_path}/none*.jsonl", f"{tmp_path}/missing.jsonl"]
         assert [s.skipped[0].why for s in workspace.snapshot.sources if s.skipped] == ["there is no such file"]
 
     def test_a_glob_of_a_workspace_file_does_not_follow_a_link_outside(self, tmp_path: Path) -> None:
@@ -65,7 +117,7 @@ class TestPool:
         (folder / "tried.toml").write_text('pool.sources = ["logs/*.jsonl"]\n')
 
         assert ids(refreshed(folder)) == []
-        assert "is not read" in refreshed(folder).notes[0].why
+        assert "link.jsonl: is a link out of the workspace and is not read" in told_of_sources(refreshed(folder))[0]
         assert ids(refreshed(folder, editor_settings={"pool": {"sources": ["logs/*.jsonl"]}})) == ["secret"]
 
     def test_extra_pools_come_beside_what_is_found_or_instead_of_it(self, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import typer
 from tried.analysis import Analysis
 from tried.cli.failure import Failure
 from tried.cli.files import config_files_in, must_exist, read_config
-from tried.cli.options import AsJson, Now, Pools, empty_pool_advice, now_from, open_workspace
+from tried.cli.options import AsJson, Now, Pools, empty_pool_advice, now_from, open_workspace, tell_of_unread
 from tried.cli.output import complain, console, line_of, write_json
 from tried.findings.finding import Finding, Severity
 from tried.render.escape import plain
@@ -70,16 +70,23 @@ class _Checked:
     def add(self, path: Path, named: bool) -> None:
         try:
             must_exist(path)
-            workspace = self._workspace(path)
+        except Failure as failure:
+            self._fail(failure)
+            return
+        workspace = self._workspace(path)
+        try:
             text = read_config(path, workspace.settings)
         except Failure as failure:
-            self.failed = True
-            complain(str(failure))
+            self._fail(failure)
             return
         analysis = workspace.analyse(text, path.absolute(), None, self.now, ranked=False)
         self.files.append(CheckedFile(str(path), text, analysis.is_config, analysis.findings))
         if named and not analysis.is_config:
             self.remarks[str(path)] = _why_not(analysis)
+
+    def _fail(self, failure: Failure) -> None:
+        self.failed = True
+        complain(str(failure))
 
     def _workspace(self, path: Path) -> Workspace:
         folder = workspace_folder(path)
@@ -88,6 +95,7 @@ class _Checked:
         if folder not in self.workspaces:
             overrides: dict[str, object] = {"research_line": self.research_line} if self.research_line else {}
             self.workspaces[folder] = open_workspace(folder, self.pools, overrides)
+            tell_of_unread(self.workspaces[folder], self.pools)
             if not self.workspaces[folder].snapshot:
                 complain(empty_pool_advice(self.workspaces[folder], self.pools))
         return self.workspaces[folder]

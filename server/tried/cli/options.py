@@ -10,8 +10,10 @@ import typer
 
 from tried.cli.failure import Failure
 from tried.cli.output import complain
+from tried.pool.pool import SourceReport
 from tried.pool.record import parse_time
-from tried.workspace import Workspace, workspace_folder
+from tried.render.words import counted
+from tried.workspace import Workspace, failure_of, workspace_folder
 
 Pools = Annotated[
     list[Path] | None,
@@ -39,7 +41,10 @@ def now_from(text: str | None) -> datetime:
 
 
 def open_workspace(folder: Path, pools: list[Path] | None, overrides: dict[str, object] | None = None) -> Workspace:
-    """The folder's workspace with its pool loaded; mistakes in settings are told on stderr."""
+    """The folder's workspace with its pool loaded; mistakes in settings are told on stderr.
+
+    Raises Failure for one of `pools` that is not there.
+    """
     for pool in pools or ():
         if not pool.exists():
             raise Failure(f"--pool {pool}: there is no such file or folder; give a journal or a results table")
@@ -52,6 +57,36 @@ def open_workspace(folder: Path, pools: list[Path] | None, overrides: dict[str, 
     return workspace
 
 
+def tell_of_unread(workspace: Workspace, pools: list[Path] | None) -> None:
+    """Nothing of a pool is lost in silence: what was not read is told in one line on stderr.
+
+    Raises Failure for one of `pools` that cannot be read as a whole.
+    """
+    workspace.refresh()  # an unfinished last line is told once it was seen to stay
+    given = {str(pool.absolute()): pool for pool in pools or ()}
+    damaged = [r for r in workspace.snapshot.sources if r.skipped and r.path not in workspace.source_problems]
+    for report in damaged:
+        if report.path in given and (why := failure_of(report)):
+            raise Failure(f"--pool {given[report.path]}: {why}; give a journal or a results table")
+    if damaged:
+        command = "tried pool --pool …" if pools else "tried pool"
+        complain(f"{_not_read(damaged, workspace.folder)}; see `{command}`")
+
+
+def _not_read(reports: list[SourceReport], folder: Path | None) -> str:
+    first, path = reports[0], Path(reports[0].path)
+    place = path.relative_to(folder) if folder is not None and path.is_relative_to(folder) else path
+    said = failure_of(first)
+    if said is None:
+        count = len(first.skipped)
+        is_cut = first.skipped[-1].where == "further on"
+        lines = f"more than {count - 1:,} lines" if is_cut else counted(count, "line")
+        example = f"{first.skipped[0].where}: {first.skipped[0].why}"
+        said = f"{lines} not read as {'it stands' if count == 1 else 'they stand'} ({example})"
+    more = f", and more in {counted(len(reports) - 1, 'other source')}" if len(reports) > 1 else ""
+    return f"{place}: {said}{more}"
+
+
 def folder_of_here() -> Path:
     """The workspace folder around the current directory."""
     return workspace_folder(Path.cwd() / "here")
@@ -60,7 +95,15 @@ def folder_of_here() -> Path:
 def empty_pool_advice(workspace: Workspace, pools: list[Path] | None = None) -> str:
     """What to do when there is nothing that was tried."""
     if pools:
-        return f"no past experiments in {', '.join(map(str, pools))}: `tried pool --pool …` says what could not be read"
+        return (
+            f"no past experiments in {', '.join(map(str, pools))}: a pool is a journal (JSONL, a record a line), a"
+            " results table (.tsv or .csv with a status column), or a folder of them"
+        )
+    if workspace.source_problems:
+        return (
+            f"no past experiments found in {workspace.folder}, and none in what the settings name (see above): correct"
+            " [pool] sources there, or pass --pool FILE"
+        )
     return (
         f"no past experiments found in {workspace.folder}: put a journal at .tried/pool.jsonl or a results.tsv beside"
         " the scripts, name others in tried.toml ([pool] sources), or pass --pool FILE"

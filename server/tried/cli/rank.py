@@ -20,6 +20,7 @@ from tried.cli.options import (
     folder_of_here,
     now_from,
     open_workspace,
+    tell_of_unread,
 )
 from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.ranking_text import print_ranking
@@ -59,6 +60,7 @@ def rank(
     if file:
         must_exist(file)
     workspace = open_workspace(workspace_folder(file) if file else folder_of_here(), pools)
+    tell_of_unread(workspace, pools)
     query = (
         _query_of_file(file, workspace)
         if file

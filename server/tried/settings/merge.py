@@ -28,13 +28,26 @@ GLOB = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSource:
+    """Where one of `pool.sources` is named, as it was `written`."""
+
+    written: str
+    layer: Layer
+    path: _Place
+
+    def problem(self, why: str) -> SettingsProblem:
+        return _problem(self.layer, self.path, f"{_shown(self.written)}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedSettings:
     """`trusted_sources` are those of `settings.pool.sources` that the user listed; the others are held inside the
-    workspace folder."""
+    workspace folder. `named_sources` says of each who named it."""
 
     settings: Settings = field(default_factory=Settings)
     problems: tuple[SettingsProblem, ...] = ()
     trusted_sources: frozenset[str] = frozenset()
+    named_sources: Mapping[str, NamedSource] = field(default_factory=dict)
 
 
 def load_settings(
@@ -52,7 +65,8 @@ def load_settings(
     merge = _Merge(folder, problems)
     for layer in layers:
         merge.add(layer)
-    return LoadedSettings(merge.settings, merge.standing_problems(), frozenset(merge.trusted_sources))
+    trusted = frozenset(merge.trusted_sources)
+    return LoadedSettings(merge.settings, merge.standing_problems(), trusted, merge.named_sources)
 
 
 class _Merge:
@@ -61,6 +75,7 @@ class _Merge:
         self.problems = problems
         self.settings = Settings()
         self.trusted_sources: set[str] = set()
+        self.named_sources: dict[str, NamedSource] = {}
         self._outside: dict[str, SettingsProblem] = {}
         self._layer = Layer("")
 
@@ -201,6 +216,7 @@ class _Merge:
             )
             self._outside[absolute] = self.problems[-1]
             return
+        self.named_sources.setdefault(absolute, NamedSource(source, self._layer, path))
         yield absolute
 
     def _unknown(
@@ -213,9 +229,13 @@ class _Merge:
         self._complain(path, f"unknown setting, {effect}; {' '.join(hints)}")
 
     def _complain(self, path: _Place, message: str) -> None:
-        key = "".join(f"[{part}]" if isinstance(part, int) else f".{_cut(part)}" for part in path).removeprefix(".")
-        shown = f"{key}: {message}" if self._layer.path else f"{self._layer.name}: {key}: {message}"
-        self.problems.append(SettingsProblem(self._layer.path, self._layer.line_of(path), shown, key))
+        self.problems.append(_problem(self._layer, path, message))
+
+
+def _problem(layer: Layer, path: _Place, message: str) -> SettingsProblem:
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{_cut(part)}" for part in path).removeprefix(".")
+    shown = f"{key}: {message}" if layer.path else f"{layer.name}: {key}: {message}"
+    return SettingsProblem(layer.path, layer.line_of(path), shown, key)
 
 
 def lies_inside(path: str, folder: Path) -> bool:
