@@ -136,11 +136,12 @@ def test_an_amendment_waits_for_its_record_and_is_counted() -> None:
     pool = Pool([ours, theirs])
     waiting = pool.refresh()
     assert waiting.sources[0].skipped == (Skipped("amendment am", "waits for 'r1', which no source of the pool has"),)
-    assert waiting.sources[0].waiting_amendments == 1
+    assert (waiting.sources[0].amendments, waiting.sources[0].waiting_amendments) == (1, 1)
     theirs.says(record("r1"))
     after = pool.refresh()
     assert notes(after) == {"r1": "explained"}
     assert (after.sources[0].skipped, after.sources[0].waiting_amendments) == ((), 0)
+    assert [report.amendments for report in after.sources] == [1, 0]
 
 
 def test_an_amendment_may_name_an_alias_or_another_amendment() -> None:
@@ -277,9 +278,25 @@ def test_a_report_tells_what_a_source_gave() -> None:
 def test_a_long_list_of_what_was_skipped_is_cut_and_counted() -> None:
     source = Scripted("a")
     source.deltas.append(Delta(skipped=tuple(Skipped(f"line {number}", "broken") for number in range(1000))))
-    (report,) = Pool([source]).refresh().sources
+    source.deltas.append(Delta(remarks=tuple(Skipped(f"line {number}", "no time") for number in range(150))))
+    pool = Pool([source])
+    pool.refresh()
+    (report,) = pool.refresh().sources
     assert len(report.skipped) == 200
     assert report.skipped[-1] == Skipped("further on", "801 more like these")
+    assert len(report.remarks) == 100
+    assert report.remarks[-1] == Skipped("further on", "51 more like these")
+
+
+def test_what_is_said_is_void_when_a_source_begins_anew() -> None:
+    source = Scripted("a")
+    source.deltas.append(Delta(skipped=(Skipped("line 1", "broken"),), remarks=(Skipped("line 2", "no time"),)))
+    pool = Pool([source])
+    (before,) = pool.refresh().sources
+    assert (before.skipped, before.remarks) == ((Skipped("line 1", "broken"),), (Skipped("line 2", "no time"),))
+    source.says(reset=True)
+    (after,) = pool.refresh().sources
+    assert (after.skipped, after.remarks) == ((), ())
 
 
 def test_declared_directions_decide() -> None:

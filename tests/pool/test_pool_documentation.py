@@ -11,11 +11,13 @@ import pytest
 
 from tried.pool import metric_names, outcome
 from tried.pool.causes import CAUSES
-from tried.pool.reading import read_line
-from tried.pool.record import ExperimentRecord
+from tried.pool.journal import LINE_LIMIT
+from tried.pool.reading import DEPTH_LIMIT, read_line
+from tried.pool.record import CHANGES, ExperimentRecord
 from tried.pool.sources import table_layout
 from tried.pool.sources.described_changes import changes_in
 from tried.pool.sources.discovery import TABLE_NAMES
+from tried.pool.sources.source import REMARKS_LIMIT, SKIPPED_LIMIT
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -96,6 +98,19 @@ def test_tables_that_are_made_from_the_code(page: str, name: str, table: str) ->
 def test_the_journals_fields_are_those_of_the_record() -> None:
     named = re.findall(r"^\| `(\w+)` \|", section("journal.md", "fields"), re.MULTILINE)
     assert sorted(named) == sorted(ExperimentRecord.model_fields)
+
+
+def test_the_journals_kinds_of_change_are_those_of_the_record() -> None:
+    text = " ".join((DOCS / "journal.md").read_text(encoding="utf-8").split())
+    listed = re.search(r"`changes` are objects with a `change`: (.*?)\. `metric_delta`", text)
+    assert listed is not None
+    assert set(re.findall(r"`(\w+)`", listed[1])) == CHANGES
+
+
+def test_the_journals_limits_are_those_of_the_code() -> None:
+    text = " ".join((DOCS / "journal.md").read_text(encoding="utf-8").split())
+    assert f"at most {SKIPPED_LIMIT} lines that were not read are listed, and {REMARKS_LIMIT} values" in text
+    assert f"more than {LINE_LIMIT // 1024**2} MiB, or one nested more than {DEPTH_LIMIT} levels deep" in text
 
 
 def test_the_journals_example_is_one() -> None:

@@ -20,6 +20,7 @@ from tried.pool.sources.results_table import ResultsTableSource
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 JOURNAL = DATA / "pool.jsonl"
 STORES = DATA / "stores"
+NO_DATES = {"PLACEHOLDER", "pending", "FILL_AFTER_RUN"}
 
 pytestmark = pytest.mark.skipif(not JOURNAL.exists(), reason=f"no real data at {DATA}")
 
@@ -37,6 +38,14 @@ def snapshot() -> PoolSnapshot:
 def test_every_line_is_a_record_and_nothing_is_skipped(snapshot: PoolSnapshot, written: list[dict[str, Any]]) -> None:
     assert list(snapshot.records) == [item["id"] for item in written]
     assert snapshot.sources[0].skipped == ()
+
+
+def test_times_that_are_none_are_remarked_on_and_nothing_else_is(
+    snapshot: PoolSnapshot, written: list[dict[str, Any]]
+) -> None:
+    assert [remark.where for remark in snapshot.sources[0].remarks] == [
+        f"line {number}" for number, item in enumerate(written, 1) if item.get("timestamp") in NO_DATES
+    ]
 
 
 def test_a_round_trip_loses_nothing(snapshot: PoolSnapshot, written: list[dict[str, Any]]) -> None:
@@ -81,8 +90,7 @@ def test_judgements_follow_the_verdict_else_the_outcome_and_the_deltas(
 
 def test_coverage_is_what_can_be_counted(snapshot: PoolSnapshot, written: list[dict[str, Any]]) -> None:
     coverage = snapshot.totals.coverage
-    no_dates = {"PLACEHOLDER", "pending", "FILL_AFTER_RUN"}
-    assert coverage.timestamp == sum("timestamp" in d and d["timestamp"] not in no_dates for d in written) / len(
+    assert coverage.timestamp == sum("timestamp" in d and d["timestamp"] not in NO_DATES for d in written) / len(
         written
     )
     assert coverage.architecture == sum("architecture" in item for item in written) / len(written)

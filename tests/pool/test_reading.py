@@ -81,6 +81,55 @@ def test_a_bad_field_is_left_out_and_the_record_is_not_lost() -> None:
     assert "`derivation.changes.0` was left out: it has no `change`" in reading.complaints
 
 
+@pytest.mark.parametrize(
+    ("fields", "remark"),
+    [
+        ({"timestamp": "yesterday"}, "`timestamp` is not used: 'yesterday' is no time such as 2026-03-01T10:00:00Z"),
+        ({"metrics": {"loss": "abc"}}, "`metrics.loss` is not used: 'abc' is no number"),
+        ({"metrics": {"loss": 1, "f1": {"macro": 1}}}, "`metrics.f1` is not used: an object is no number"),
+        (
+            {"metrics": {"f1": True, "name": "x", "loss": "y"}},
+            "`metrics.f1` is not used: true or false is no number (and 2 more like it)",
+        ),
+        (
+            {"derivation": {"changes": [{"change": "ParamAdded", "key": "a"}, {"change": "Moved", "key": "b"}]}},
+            "`derivation.changes.1` is not used: 'Moved' is no kind of change",
+        ),
+        (
+            {"timestamp": "x" * 100},
+            f"`timestamp` is not used: '{'x' * 40}'… is no time such as 2026-03-01T10:00:00Z",
+        ),
+    ],
+)
+def test_a_value_that_nobody_can_use_stays_and_is_remarked_on(fields: dict[str, object], remark: str) -> None:
+    reading = read_line(json.dumps({"id": "a", **fields}).encode())
+    assert (reading.complaints, reading.remarks) == ((), (remark,))
+    written = json.loads(reading.records[0].to_json())
+    assert {name: written[name] for name in fields} == fields
+
+
+def test_numbers_in_any_spelling_and_what_is_missing_need_no_remark() -> None:
+    metrics = '{"a":1,"b":0.5,"c":"nan","d":"-inf","e":"1e-3","f":null,"g":NaN}'
+    line = f'{{"id":"a","timestamp":"","metrics":{metrics},"derivation":{{"changes":["in words"]}}}}'
+    reading = read_line(line.encode())
+    assert (ids(reading), reading.complaints, reading.remarks) == (["a"], (), ())
+
+
+def test_a_record_with_bad_fields_is_remarked_on_too() -> None:
+    reading = read_line(b'{"id":"a","duration":"1h","timestamp":"yesterday"}')
+    assert reading.complaints == (
+        "`duration` was left out: it should be seconds, or an object with `secs` and `nanos`",
+    )
+    assert reading.remarks == ("`timestamp` is not used: 'yesterday' is no time such as 2026-03-01T10:00:00Z",)
+
+
+@pytest.mark.parametrize("field", ["duration", "conclusion", "derivation", "architecture", "embedding"])
+def test_a_complaint_names_no_class_of_ours(field: str) -> None:
+    (complaint,) = read_line(json.dumps({"id": "a", field: [1]}).encode()).complaints
+    assert complaint.startswith(f"`{field}` was left out: it should be ")
+    assert "instance" not in complaint
+
+
 def test_records_that_were_glued_to_one_line_are_read_apart() -> None:
     reading = read_line(b'{"id":"a"}{"id":"b"} {"id":"c","x')
     assert ids(reading) == ["a", "b"]

@@ -38,10 +38,11 @@ def pool(
     out = console()
     for source in workspace.snapshot.sources:
         out.print(_source(source, workspace.folder))
-        for skipped in source.skipped[:MOST_SKIPPED]:
+        unread = (*source.skipped, *source.remarks)
+        for skipped in unread[:MOST_SKIPPED]:
             out.print(line_of("    not read: ", f"{plain(skipped.where)}: {plain(skipped.why)}"))
-        if len(source.skipped) > MOST_SKIPPED:
-            out.print(line_of(f"    … and {len(source.skipped) - MOST_SKIPPED:,} more; --json lists them"))
+        if len(unread) > MOST_SKIPPED:
+            out.print(line_of(f"    … and {len(unread) - MOST_SKIPPED:,} more; --json lists them"))
     if not workspace.snapshot:
         complain(empty_pool_advice(workspace, pools))
         return
@@ -54,7 +55,8 @@ def _source(source: SourceReport, folder: Path | None) -> Text:
     return line_of(
         (plain(str(shown)), "bold"),
         f"  {source.kind}: {counted(source.records, 'record')}, {counted(source.dead_ends, 'dead end')}"
-        f"{_coverage(source.coverage) if source.records else ''}",
+        + (f", {counted(source.amendments, 'amendment')}" if source.amendments else "")
+        + (_coverage(source.coverage) if source.records else ""),
     )
 
 

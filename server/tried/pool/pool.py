@@ -28,7 +28,7 @@ from tried.pool.history import ParameterHistory
 from tried.pool.journal import fold
 from tried.pool.outcome import Directions, has_conclusion, is_dead_end
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources.source import Delta, Skipped, Source, limited
+from tried.pool.sources.source import REMARKS_LIMIT, Delta, Skipped, Source, limited
 from tried.ranking.index import RankingIndex
 
 Progress = Callable[[int, int, str], None]
@@ -64,8 +64,9 @@ class Coverage:
 @dataclass(frozen=True, slots=True)
 class SourceReport:
     """What a source gave. `skipped` lists what could not be used, amendments that wait for their record included; it
-    is cut at a limit and then says how many more there are. `research_line` is that of all its records, if they
-    share one."""
+    is cut at a limit and then says how many more there are, as is `remarks`, on values in records that are used
+    otherwise. `research_line` is that of all its records, if they share one. `amendments` are all that it has, those
+    that wait included."""
 
     path: str
     kind: str
@@ -74,7 +75,9 @@ class SourceReport:
     skipped: tuple[Skipped, ...]
     coverage: Coverage
     research_line: str | None = None
+    amendments: int = 0
     waiting_amendments: int = 0
+    remarks: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,7 @@ class _SourceState:
         self.records: dict[str, ExperimentRecord] = {}
         self.amendments: list[ExperimentRecord] = []
         self.skipped: list[Skipped] = []
+        self.remarks: list[Skipped] = []
         self.report: SourceReport | None = None
         self.waiting: tuple[ExperimentRecord, ...] = ()
         """The amendments that `report` says are waiting."""
@@ -152,7 +156,7 @@ class _SourceState:
             return False
         if delta.reset:
             dirty.update(dict.fromkeys(self.records))
-            self.records, self.amendments, self.skipped = {}, [], []
+            self.records, self.amendments, self.skipped, self.remarks = {}, [], [], []
         for record_id in delta.removed:
             if self.records.pop(record_id, None) is not None:
                 dirty[record_id] = None
@@ -163,6 +167,7 @@ class _SourceState:
                 self.records[record.id] = record
                 dirty[record.id] = None
         self.skipped.extend(delta.skipped)
+        self.remarks.extend(delta.remarks)
         self.report = None
         return True
 
@@ -288,7 +293,9 @@ class Pool:
                     skipped=limited((*state.skipped, *map(_waits, waiting))),
                     coverage=Coverage.of(own),
                     research_line=lines.pop() if len(lines) == 1 else None,
+                    amendments=len(state.amendments),
                     waiting_amendments=len(waiting),
+                    remarks=limited(state.remarks, REMARKS_LIMIT),
                 )
                 state.report, state.waiting = report, waiting
             reports.append(report)

@@ -1,7 +1,8 @@
 """One line of JSON → records, and words for what of it could not be read.
 
 A record is lost only if it is no JSON object or has no id. A field that is not what it should be (`"metrics": 3`) is
-left out of what we use, and said; the file itself is never changed.
+left out of what we use; a value that says nothing to us (`"timestamp": "yesterday"`) stays in the record. Both are
+said; the file itself is never changed.
 
 Invariant: nothing here raises, whatever the bytes.
 """
@@ -9,31 +10,42 @@ Invariant: nothing here raises, whatever the bytes.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tried.pool.record import ExperimentRecord
+from tried.pool.record import CHANGES, ExperimentRecord, as_number
 
 KINDS: Final = ("experiment", "amendment")
 DEPTH_LIMIT: Final = 100
 """Levels of lists and objects in one record."""
 
 _REPAIRS: Final = 50
+_SHOWN: Final = 40
+_OBJECTS: Final = {
+    "Duration": "seconds, or an object with `secs` and `nanos`",
+    "Conclusion": "an object, or a text for its headline",
+    "MetricDelta": "a number, or an object with `before` and `after`",
+    "Change": "an object, or a text",
+}
+"""What may stand where one of our classes is expected; an object where it is none of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The records of a line (one, but for lines that were glued together) and why something is missing.
 
+    `remarks` are about values that are in the records and that nobody can use.
     `whole`: it is JSON to its end. A line that is not yet written to its end never is.
     """
 
     records: tuple[ExperimentRecord, ...] = ()
     complaints: tuple[str, ...] = ()
     whole: bool = True
+    remarks: tuple[str, ...] = ()
 
 
 def read_line(line: bytes) -> Reading:
@@ -48,7 +60,7 @@ def read_line(line: bytes) -> Reading:
     if record.kind not in KINDS:
         complaints.append(_unknown_kind(record.kind))
         return Reading(complaints=tuple(complaints))
-    return Reading((record,))
+    return Reading((record,), remarks=remarks_on(record))
 
 
 def _read_with_care(line: bytes) -> Reading:
@@ -84,7 +96,39 @@ def _read_with_care(line: bytes) -> Reading:
             _repair(_without_surrogates(data), records, complaints)
         while at < len(text) and text[at] in " \t\r":
             at += 1
-    return Reading(tuple(records), tuple(complaints), whole)
+    return Reading(tuple(records), tuple(complaints), whole, tuple(r for record in records for r in remarks_on(record)))
+
+
+def remarks_on(record: ExperimentRecord) -> tuple[str, ...]:
+    """What the record says that cannot be read: a time, metrics, kinds of change. One remark for each of the three."""
+    remarks: list[str] = []
+    if record.timestamp and record.time is None:
+        remarks.append(f"`timestamp` is not used: {_shown(record.timestamp)} is no time such as 2026-03-01T10:00:00Z")
+    words = [name for name, value in record.metrics.items() if type(value) is not float and _is_no_number(value)]
+    if words:
+        first = f"`metrics.{words[0][:_SHOWN]}` is not used: {_shown(record.metrics[words[0]])} is no number"
+        remarks.append(first + _and_more(len(words) - 1))
+    changes = record.derivation.changes if record.derivation else ()
+    if unknown := [index for index, change in enumerate(changes) if change.change not in CHANGES]:
+        first = (
+            f"`derivation.changes.{unknown[0]}` is not used: {_shown(changes[unknown[0]].change)} is no kind of change"
+        )
+        remarks.append(first + _and_more(len(unknown) - 1))
+    return tuple(remarks)
+
+
+def _is_no_number(value: object) -> bool:
+    return value is not None and as_number(value) is None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return repr(value[:_SHOWN]) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}…"
+    return _kind_of_json(value)
+
+
+def _and_more(count: int) -> str:
+    return f" (and {count:,} more like it)" if count else ""
 
 
 def _repair(data: dict[str, Any], records: list[ExperimentRecord], complaints: list[str]) -> None:
@@ -127,6 +171,7 @@ def _words_for(error: ErrorDetails) -> str:
     if error["type"] == "missing":
         return f"it has no `{error['loc'][-1]}`"
     words = _lower_first(error["msg"])
+    words = re.sub(r"an? .*\binstance of (\w+)", lambda match: _OBJECTS.get(match[1], "an object"), words)
     return words.replace("input should be", "it should be").replace("a valid dictionary", "an object")
 
 
@@ -175,7 +220,9 @@ def _kind_of_json(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "true or false"
-    return {list: "a list", str: "a text", int: "a number", float: "a number"}.get(type(value), "something else")
+    return {list: "a list", dict: "an object", str: "a text", int: "a number", float: "a number"}.get(
+        type(value), "something else"
+    )
 
 
 def _lower_first(text: str) -> str:

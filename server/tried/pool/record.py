@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
@@ -23,6 +23,15 @@ SCHEMA_VERSION = 2
 Verdict = Literal["dead_end", "works", "inconclusive"]
 Cause = Literal["out_of_memory", "diverged", "worse", "code_error", "infrastructure", "stopped", "unknown"]
 Direction = Literal["min", "max"]
+
+CHANGES: Final = frozenset(
+    (
+        *("ParamChanged", "ParamAdded", "ParamRemoved", "SearchSpaceChanged"),
+        *("NodeAdded", "NodeRemoved", "NodeReplaced", "NodeReconfigured", "EdgeAdded", "EdgeRemoved"),
+        *("CodeChanged", "Unspecified"),
+    )
+)
+"""The kinds of `Change` that there are; others are kept as they were written."""
 
 _COMPACT_TIME = re.compile(r"(\d{4})(\d{2})(\d{2})(?:[-T_]?(\d{2})(\d{2})(\d{2}))?\Z")
 _EPOCH_TIME = re.compile(r"(\d{9,10}|\d{12,13})(\.\d+)?\Z")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from tried.draft.entries import Problem
 from tried.findings.finding import Finding
 from tried.pool.outcome import Directions, is_dead_end
 from tried.pool.pool import Coverage, PoolSnapshot
@@ -62,12 +63,13 @@ def _term(term: Term) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """A file that was checked; `text` is what its findings' spans count in."""
+    """A file that was checked; `text` is what the spans count in. `mistakes` are for people only, not in the JSON."""
 
     path: str
     text: str
     is_config: bool
     findings: Sequence[Finding] = ()
+    mistakes: Sequence[Problem] = ()
 
 
 def check_report(files: Iterable[CheckedFile]) -> dict[str, Any]:
@@ -113,7 +115,9 @@ def pool_report(snapshot: PoolSnapshot) -> dict[str, Any]:
                 "kind": source.kind,
                 "records": source.records,
                 "dead_ends": source.dead_ends,
-                "skipped": [{"where": skipped.where, "why": skipped.why} for skipped in source.skipped],
+                "skipped": [
+                    {"where": skipped.where, "why": skipped.why} for skipped in (*source.skipped, *source.remarks)
+                ],
                 "coverage": _coverage(source.coverage),
             }
             for source in snapshot.sources

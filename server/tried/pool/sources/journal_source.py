@@ -5,6 +5,7 @@ another one now, or shorter, or rewritten, is read anew. A change of bytes in th
 last bytes read and grows the file is the one thing that goes unnoticed: a journal is append-only.
 
 Invariant: a line is read when it is complete. A torn last line is kept for later and never joined with another.
+Invariant: what is said of a torn last line is taken back when the file goes on.
 """
 
 from __future__ import annotations
@@ -113,18 +114,23 @@ def _unchanged(known: JournalCursor) -> Delta:
     """Nothing was written since: an unfinished last line is no longer somebody's write in progress."""
     if not known.torn or known.torn_said:
         return Delta(cursor=known)
-    skipped = Skipped(f"line {known.lines + 1}", f"unfinished: {known.torn:,} bytes without a line end; not read")
-    return Delta(skipped=(skipped,), cursor=replace(known, torn_said=True))
+    return Delta(skipped=(_unfinished(known),), cursor=replace(known, torn_said=True))
+
+
+def _unfinished(cursor: JournalCursor) -> Skipped:
+    return Skipped(f"line {cursor.lines + 1}", f"unfinished: {cursor.torn:,} bytes without a line end; not read")
 
 
 def _read(file: BinaryIO, state: FileState, known: JournalCursor | None) -> Delta:
-    start = known if known is not None and known.failure is None and _grew(file, state, known) else None
+    first = known is None or known.failure is not None
+    start = known if known is not None and not first and not known.torn_said and _grew(file, state, known) else None
     reset = known is not None and start is None
     at = start or JournalCursor()
     if at.offset == 0:
         at = replace(at, offset=len(_BOM) if file.read(len(_BOM)) == _BOM else 0)
     upserts: list[ExperimentRecord] = []
     skipped: list[Skipped] = []
+    remarks: list[Skipped] = []
     line_of = dict(at.line_of)
     offset, lines, ended, torn = at.offset, at.lines, at.ended, 0
     file.seek(offset)
@@ -147,6 +153,7 @@ def _read(file: BinaryIO, state: FileState, known: JournalCursor | None) -> Delt
             skipped.append(Skipped(where, f"longer than {LINE_LIMIT // 1024**2} MiB ({length:,} bytes)"))
             continue
         skipped.extend(Skipped(where, complaint) for complaint in reading.complaints)
+        remarks.extend(Skipped(where, remark) for remark in reading.remarks)
         for record in reading.records:
             upserts.append(record)
             if record.kind == "experiment":
@@ -156,7 +163,11 @@ def _read(file: BinaryIO, state: FileState, known: JournalCursor | None) -> Delt
                 line_of[record.id] = lines
     head, tail = _digests(file, offset)
     cursor = JournalCursor(state, offset, lines, head, tail, ended, torn, False, line_of)
-    return Delta(tuple(upserts), (), tuple(skipped), cursor, reset)
+    if torn and first:
+        # There may be no second look. In a file that grows under our eyes it would mostly be a write in progress.
+        skipped.append(_unfinished(cursor))
+        cursor = replace(cursor, torn_said=True)
+    return Delta(tuple(upserts), (), tuple(skipped), cursor, reset, tuple(remarks))
 
 
 def _grew(file: BinaryIO, state: FileState, known: JournalCursor) -> bool:

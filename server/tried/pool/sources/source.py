@@ -12,6 +12,9 @@ from tried.pool.record import ExperimentRecord
 SKIPPED_LIMIT: Final = 200
 """How many things that could not be read one source lists; of more it says how many."""
 
+REMARKS_LIMIT: Final = 100
+"""The same for remarks on values."""
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
@@ -26,7 +29,8 @@ class Delta:
     """What a source says that it did not say before `cursor` was taken.
 
     `upserts` are in the order of the source and may hold amendments (kind `amendment`), which nothing replaces.
-    `skipped` are the new ones. `reset`: all that the source said before is void, this delta is everything.
+    `skipped` are the new ones; `remarks` are about values that stay in their records and that nobody can use.
+    `reset`: all that the source said before is void, this delta is everything.
     """
 
     upserts: tuple[ExperimentRecord, ...] = ()
@@ -34,10 +38,11 @@ class Delta:
     skipped: tuple[Skipped, ...] = ()
     cursor: object = None
     reset: bool = False
+    remarks: tuple[Skipped, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not (self.upserts or self.removed or self.skipped or self.reset)
+        return not (self.upserts or self.removed or self.skipped or self.remarks or self.reset)
 
 
 class Source(Protocol):
@@ -59,10 +64,10 @@ class Source(Protocol):
         ...
 
 
-def limited(skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:
-    """At most SKIPPED_LIMIT of them, and a last one that counts the rest."""
+def limited(skipped: Iterable[Skipped], limit: int = SKIPPED_LIMIT) -> tuple[Skipped, ...]:
+    """At most `limit` of them, the last one of which then counts the rest."""
     every = tuple(skipped)
-    if len(every) <= SKIPPED_LIMIT:
+    if len(every) <= limit:
         return every
-    rest = len(every) - (SKIPPED_LIMIT - 1)
-    return (*every[: SKIPPED_LIMIT - 1], Skipped("further on", f"{rest:,} more like these"))
+    rest = len(every) - (limit - 1)
+    return (*every[: limit - 1], Skipped("further on", f"{rest:,} more like these"))
