@@ -35,14 +35,14 @@ def check(text: str, language: str) -> ParsedConfig:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @given(text=texts)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_arbitrary_texts(language: str, text: str) -> None:
     check(text, language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @given(data=st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_mutated_files(language: str, data: st.DataObject) -> None:
     text = SAMPLES[language]
     for _ in range(data.draw(st.integers(1, 3))):
