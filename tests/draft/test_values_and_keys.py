@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tried.draft.keys import normalise_key, words_of
 from tried.draft.parameter_kinds import KIND_NAMES, ParameterKind, kind_of
 from tried.draft.parameters import flatten
-from tried.draft.values import UNKNOWN, comparable, shown_value
+from tried.draft.values import TRUNCATED, UNKNOWN, comparable, is_known, shown_value
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,9 @@ def test_different_values_stay_different(left: Any, right: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 250, "x" * 500, "x" * 5000, "x" * 6000, "cut off…", "cut off...", "[1, 2..."])
-def test_truncated_text_is_unknown(text: str) -> None:
-    assert comparable(text) is UNKNOWN
+def test_what_was_cut_off_is_told_from_what_cannot_be_read(text: str) -> None:
+    assert comparable(text) is TRUNCATED
+    assert not is_known(comparable(text))
 
 
 def test_deep_nesting_is_unknown_and_raises_nothing() -> None:
@@ -111,7 +112,17 @@ def test_words_of_a_segment() -> None:
         ("wandb_project", ParameterKind.VOLATILE),
         ("model.seed_layer_width", ParameterKind.KNOB),
         ("INT8_ROW_MEAN_NAME_PATTERNS", ParameterKind.KNOB),
-        ("model.name", ParameterKind.KNOB),
+        ("model.name", ParameterKind.CONTEXT),
+        ("optimizer.name", ParameterKind.KNOB),
+        ("model.path", ParameterKind.CONTEXT),
+        ("feature_path", ParameterKind.CONTEXT),
+        ("export_path", ParameterKind.VOLATILE),
+        ("env_id", ParameterKind.CONTEXT),
+        ("total_timesteps", ParameterKind.BUDGET),
+        ("wandb.name", ParameterKind.BOOKKEEPING),
+        ("callbacks.checkpoint.save_top_k", ParameterKind.BOOKKEEPING),
+        ("experiment.name", ParameterKind.VOLATILE),
+        ("fold", ParameterKind.VOLATILE),
         ("dataset.name", ParameterKind.CONTEXT),
         ("dataset_settings.name", ParameterKind.CONTEXT),
         ("data.batch_size", ParameterKind.KNOB),

@@ -95,9 +95,12 @@ def test_out_of_memory_says_how_long_it_took_and_is_a_warning_without_a_verdict(
 
 def test_out_of_memory_is_contradicted_by_something_as_large_that_fitted() -> None:
     run = crashed("a:1", {**BASE, "batch_size": 32}, "CUDA out of memory", changes={"batch_size": (8, 32)})
-    fitted = worked("a:2", {**BASE, "batch_size": 64, "width": 32})
+    fitted = worked("a:2", {**BASE, "batch_size": 64, "lr": 0.3})
     found = findings_in({**OTHERWISE, "batch_size": 32}, [run, fitted])
     assert [(f.severity, f.contradicted_by) for f in found if f.evidence == "move"] == [("hover", ("a:2",))]
+    narrower = worked("a:2", {**BASE, "batch_size": 64, "width": 32})
+    found = findings_in({**OTHERWISE, "batch_size": 32}, [run, narrower])
+    assert [(f.severity, f.contradicted_by) for f in found if f.evidence == "move"] == [("warning", ())]
 
 
 def test_worse_than_its_parent_is_information_and_only_beyond_the_noise_of_replicates() -> None:

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tried.draft.entries import Path
-from tried.draft.parameters import Parameter, ParameterKind
+from tried.draft.parameters import COMPARED_KINDS, Parameter, ParameterKind
 
-_COMPARED: Final = frozenset({ParameterKind.KNOB, ParameterKind.BUDGET, ParameterKind.CONTEXT})
 _AMBIGUOUS_ALONE: Final = frozenset({"name", "type", "target", "classpath", "path", "value", "id", "size", "enabled"})
 
 
@@ -23,19 +22,22 @@ _AMBIGUOUS_ALONE: Final = frozenset({"name", "type", "target", "classpath", "pat
 class AlignedDraft:
     """A draft in the pool's terms.
 
-    `values`: the parameters that are set, by the pool's key. `new`: knobs inside the same containers that no record
-    ever set. Volatile, hardware and bookkeeping keys, and null values, are in neither.
+    `values`: the parameters that are set, by the pool's key. `nulls`: keys that the draft sets to null. `ambiguous`:
+    keys that several of its parameters may be. `new`: knobs inside the same containers that no record ever set.
+    Volatile, hardware and bookkeeping keys are in none of these.
     """
 
     values: Mapping[str, Parameter]
-    new: tuple[Parameter, ...]
+    new: tuple[Parameter, ...] = ()
+    nulls: frozenset[str] = frozenset()
+    ambiguous: frozenset[str] = frozenset()
 
 
 def align(
     parameters: Iterable[Parameter], keys: Collection[str], keys_by_suffix: Mapping[str, str | None]
 ) -> AlignedDraft:
     """Align a draft with a pool's keys; `keys_by_suffix` maps an inner end of a key to that key, None if several."""
-    compared = [p for p in parameters if p.kind in _COMPARED]
+    compared = [p for p in parameters if p.kind in COMPARED_KINDS]
     matched: dict[str, Parameter] = {}
     ambiguous: set[str] = set()
     inexact: list[tuple[str, Parameter]] = []
@@ -65,8 +67,13 @@ def align(
         and p.kind is ParameterKind.KNOB
         and any(p.entry.path[:depth] in containers for depth in range(len(p.entry.path)))
     )
-    values = {key: p for key, p in matched.items() if p.value is not None and p.entry.path[:-1] in containers}
-    return AlignedDraft(values, new)
+    inside = {key: p for key, p in matched.items() if p.entry.path[:-1] in containers}
+    return AlignedDraft(
+        values={key: p for key, p in inside.items() if p.value is not None},
+        new=new,
+        nulls=frozenset(key for key, p in inside.items() if p.value is None),
+        ambiguous=frozenset(ambiguous),
+    )
 
 
 def _containers(matched: Iterable[Parameter], unmatched: Iterable[Parameter]) -> set[Path]:

@@ -39,6 +39,7 @@ _KIND_NAMES: dict[ParameterKind, str] = {
         ip tracking_uri mlflow_uri tracking_url git_commit git_sha git_hash commit sha code_version resume
         resume_from resume_from_checkpoint auto_resume overwrite overwrite_output_dir verbose debug dry_run
         quiet progress_bar tqdm log_level logging_level loglevel
+        fold fold_id cv_fold trial rep repeat replicate exp trial_seed run_number run_index
     """,
     ParameterKind.HARDWARE: """
         gpu gpus gpu_id gpu_ids n_gpu n_gpus num_gpu num_gpus ngpus ngpu gpu_spec gpu_type device devices
@@ -70,6 +71,8 @@ _KIND_NAMES: dict[ParameterKind, str] = {
         save_strategy saves_per_epoch save_total_limit checkpoint_every checkpoint_interval checkpoint_period
         checkpoint_freq checkpointing_steps ckpt_interval save_period profile_steps profile_start_step
         profile_every generate_every sample_every sample_interval viz_every train_batch_tokens batch_tokens
+        total_timesteps num_timesteps n_timesteps max_timesteps total_frames num_frames num_env_steps total_env_steps
+        env_steps t_max lr_decay_iters lr_decay_steps
     """,
     ParameterKind.CONTEXT: """
         dataset datasets dataset_name dataset_path dataset_id dataset_file dataset_dir dataset_url
@@ -84,6 +87,7 @@ _KIND_NAMES: dict[ParameterKind, str] = {
         restore_from model_path ref_model teacher_model task task_name tasks target target_column label_column
         objective_name language lang locale precision dtype torch_dtype mixed_precision amp fp16 bf16 fp32
         weights_dtype param_dtype compute_dtype vocab_size
+        env env_id env_name environment game gym_id model_name model_id model_name_or_id data_version dataset_revision
     """,
     ParameterKind.BOOKKEEPING: """
         name title notes note description desc comment comments hypothesis why rationale motivation goal summary
@@ -102,6 +106,14 @@ KIND_NAMES: Mapping[ParameterKind, frozenset[str]] = {
 _KIND_OF_NAME = {name: kind for kind, names in KIND_NAMES.items() for name in names}
 _KNOBS_DESPITE_NAME = frozenset({"label", "family", "scope", "phase", "role", "version", "state", "target"})
 _CONTEXT_OWNERS = frozenset({"dataset", "data", "datasets", "tokenizer", "task", "corpus", "datamodule"})
+_MODEL_OWNERS = frozenset({"model", "base", "pretrained"})
+_MODEL_LEAVES = frozenset({"name", "path", "id", "nameorpath", "checkpoint"})
+_RUN_OWNERS = frozenset({"experiment", "run", "trial", "exp", "job", "sweep", "study"})
+_RUN_LEAVES = frozenset({"name", "id", "number", "group", "dir", "path", "index", "project", "entity", "user"})
+_TOOLING = frozenset(
+    {"wandb", "mlflow", "logger", "loggers", "callback", "callbacks", "hydra", "launcher", "sweeper", "tensorboard"}
+    | {"comet", "neptune", "trackers", "clearml", "slurm", "submitit"}
+)
 _CONTEXT_LEAVES = frozenset(
     normalise_key(name)
     for name in (
@@ -111,6 +123,36 @@ _CONTEXT_LEAVES = frozenset(
     )
 )
 _PATH_WORDS = frozenset({"path", "dir", "folder", "file", "directory", "uri", "url"})
+_OUTPUT_WORDS = frozenset(
+    {
+        "output",
+        "out",
+        "save",
+        "log",
+        "logs",
+        "logging",
+        "cache",
+        "checkpoint",
+        "checkpoints",
+        "ckpt",
+        "result",
+        "results",
+    }
+    | {
+        "tmp",
+        "temp",
+        "work",
+        "working",
+        "run",
+        "exp",
+        "experiment",
+        "export",
+        "artifact",
+        "profile",
+        "tracking",
+        "root",
+    }
+)
 
 
 @lru_cache(maxsize=65536)
@@ -125,20 +167,25 @@ def kind_of(key: str | Path) -> ParameterKind:
         return ParameterKind.KNOB
     leaf = normalise_key(segments[-1])
     owner = words_of(segments[-2]) if len(segments) > 1 else ()
+    if any(normalise_key(segment) in _TOOLING for segment in segments[:-1]):
+        return ParameterKind.BOOKKEEPING
+    if leaf in _RUN_LEAVES and not _RUN_OWNERS.isdisjoint(owner):
+        return ParameterKind.VOLATILE
+    if leaf in _MODEL_LEAVES and not _MODEL_OWNERS.isdisjoint(owner):
+        return ParameterKind.CONTEXT
     if leaf in _CONTEXT_LEAVES and any(word in _CONTEXT_OWNERS for word in owner):
         return ParameterKind.CONTEXT
     if leaf in _KNOBS_DESPITE_NAME and owner:
         return ParameterKind.KNOB
     if leaf in ("name", "title") and owner:
-        return ParameterKind.KNOB  # `model.name` says which model
+        return ParameterKind.KNOB  # `optimizer.name` says which optimizer
     if leaf in _KIND_OF_NAME:
         return _KIND_OF_NAME[leaf]
     if leaf.startswith(("wandb", "mlflow", "comet", "neptune")):
         return ParameterKind.VOLATILE
     words = words_of(segments[-1])
     if words and words[-1] in _PATH_WORDS:
-        context = any(word in ("data", "dataset", "tokenizer", "train", "val", "test", "vocab") for word in words)
-        return ParameterKind.CONTEXT if context else ParameterKind.VOLATILE
+        return ParameterKind.CONTEXT if _OUTPUT_WORDS.isdisjoint(words) else ParameterKind.VOLATILE
     return ParameterKind.KNOB
 
 
@@ -148,3 +195,7 @@ def kinds_markdown() -> str:
     for kind, names in _KIND_NAMES.items():
         rows.append(f"| {kind.value} | {' '.join(f'`{name}`' for name in sorted(names.split()))} |")
     return "\n".join(rows)
+
+
+COMPARED_KINDS = frozenset({ParameterKind.KNOB, ParameterKind.BUDGET, ParameterKind.CONTEXT})
+"""What can be evidence; the others only tell one run from another."""

@@ -11,16 +11,19 @@ from typing import Any
 
 from tried.draft.entries import Entry, Special
 from tried.draft.keys import normalise_key, shown_path
-from tried.draft.parameter_kinds import ParameterKind, kind_of
-from tried.draft.values import LONGEST_VALUE, UNKNOWN, comparable, literal_of, shown_value
+from tried.draft.parameter_kinds import COMPARED_KINDS, ParameterKind, kind_of
+from tried.draft.values import LONGEST_VALUE, TRUNCATED, UNKNOWN, comparable, is_known, literal_of, shown_value
 
 __all__ = [
+    "COMPARED_KINDS",
+    "TRUNCATED",
     "UNKNOWN",
     "Parameter",
     "ParameterKind",
     "RecordedValue",
     "comparable",
     "flatten",
+    "is_known",
     "kind_of",
     "normalise_key",
     "parameters_of",
@@ -76,9 +79,9 @@ def flatten(params: Mapping[str, Any]) -> dict[str, RecordedValue]:
     pending: list[tuple[str, Any, int]] = [(key, value, 0) for key, value in reversed(list(params.items()))]
     while pending:
         path, value, depth = pending.pop()
-        if isinstance(value, str) and value[:1] == "{" and value[-1:] == "}" and len(value) <= LONGEST_VALUE:
+        if isinstance(value, str) and value[:1] in ("{", "[") and len(value) <= LONGEST_VALUE:
             literal = literal_of(value)
-            value = literal if isinstance(literal, dict) else value
+            value = literal if isinstance(literal, dict | list) else value
         members: list[tuple[str, Any]] = []
         if isinstance(value, Mapping):
             members = [(f"{path}.{key}", item) for key, item in value.items()]

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +18,21 @@ from tried.draft.entries import Special
 from tried.draft.keys import normalise_key
 
 UNKNOWN = Special.UNKNOWN
-"""The comparable form of what cannot be known: truncated text, an interpolation, an expression."""
+"""The comparable form of what cannot be read: an interpolation, an expression. It may be any value."""
+
+
+class Cut(Enum):
+    """What a tracker has cut off: unknown beyond the cut, and so neither equal nor different."""
+
+    TRUNCATED = "truncated"
+
+
+TRUNCATED = Cut.TRUNCATED
+
+
+def is_known(value: object) -> bool:
+    return value is not UNKNOWN and value is not TRUNCATED
+
 
 _BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
 _NULLS = frozenset({"", "null", "none", "~", "nil"})
@@ -33,9 +48,9 @@ def comparable(value: Any, depth: int = 0) -> object:
 
     `1e-3`, `0.001` and `"1.0E-3"` are one number; `True`, `"true"` and `"yes"` one boolean (and no number); a list is
     a tuple, whether written as a list, as JSON in text, or comma-separated; text is compared without its case and
-    outer space. None for null and empty; `UNKNOWN` for what was truncated or cannot be read.
+    outer space. None for null and empty; `TRUNCATED` for what was cut off, `UNKNOWN` for what cannot be read.
     """
-    if value is None or value is UNKNOWN:
+    if value is None or value is UNKNOWN or value is TRUNCATED:
         return value
     if isinstance(value, bool):
         return ("bool", value)
@@ -62,14 +77,17 @@ def _number(value: float) -> object:
 
 
 def _list_value(items: list[object]) -> object:
-    if any(item is UNKNOWN for item in items):
-        return UNKNOWN
+    for unknown in (UNKNOWN, TRUNCATED):
+        if any(item is unknown for item in items):
+            return unknown
     return items[0] if len(items) == 1 else ("list", *items)
 
 
 @lru_cache(maxsize=65536)
 def _text_value(text: str) -> object:
-    if len(text) in _TRUNCATED_LENGTHS or len(text) > LONGEST_VALUE:
+    if len(text) in _TRUNCATED_LENGTHS:
+        return TRUNCATED
+    if len(text) > LONGEST_VALUE:
         return UNKNOWN
     plain = text.strip()
     if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'":
@@ -86,7 +104,7 @@ def _text_value(text: str) -> object:
     if lower in ("nan", "inf", "-inf", "+inf", ".nan", ".inf", "-.inf", "infinity", "-infinity"):
         return _number(float(lower.replace(".", "")))
     if plain.endswith(("…", "...")):
-        return UNKNOWN
+        return TRUNCATED
     if plain[0] in "[({" and plain[-1] in "])}":
         found = literal_of(plain)
         if found is not None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Final
 
 from tried.draft.parameters import Parameter
@@ -15,6 +12,12 @@ from tried.pool.history import LineHistory, Run
 from tried.pool.outcome import is_broken
 
 LOUDNESS: Final[dict[Severity, int]] = {"off": 0, "hover": 1, "information": 2, "warning": 3}
+
+STRENGTH: Final[tuple[Reason, ...]] = (
+    *("out_of_memory", "diverged", "judged", "worse"),
+    *("code_error", "infrastructure", "stopped", "unknown"),
+)
+"""Which of several dead ends a message speaks of: that with the strongest reason, the latest of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +38,19 @@ class Claim:
     budget: tuple[str, ...] = ()
     whole: bool = False
 
+    @property
+    def is_about_dead_ends(self) -> bool:
+        """False for the mere statement that something was run and worked."""
+        return self.runs[0].ending == "dead_end"
+
+
+def pool_order(run: Run) -> int:
+    """The order of the pool."""
+    return run.order
+
 
 def reason_of(run: Run) -> Reason:
-    """Why a dead end counts as one, the strongest reason first; see `DEFAULT_SEVERITY` for what follows."""
+    """Why a dead end counts as one. Errors of the code or the machine come first: they say nothing of the values."""
     if run.cause in ("code_error", "infrastructure", "stopped", "out_of_memory", "diverged"):
         return run.cause
     written = bool(run.record.conclusion and run.record.conclusion.headline) or bool(run.record.notes)
@@ -46,12 +59,14 @@ def reason_of(run: Run) -> Reason:
     return "worse" if run.cause == "worse" else "unknown"
 
 
-def severity_of(claim: Claim, settings: FindingSettings) -> Severity:
-    """The loudest of its runs, capped; contradicted evidence is for the hover."""
-    cap: Severity = "hover" if claim.contradicted_by and claim.at_most != "off" else claim.at_most
+def severity_of(claim: Claim, settings: FindingSettings, line: LineHistory) -> Severity:
+    """The loudest of its runs, capped; contradicted evidence, and what lies within the noise, is for the hover."""
+    cap: Severity = "hover" if claim.contradicted_by else claim.at_most
     loudest: Severity = "off"
     for run in claim.runs:
         severity = settings.severity_of(claim.evidence, reason_of(run))
+        if LOUDNESS[severity] > LOUDNESS["hover"] and not is_beyond_noise(run, line):
+            severity = "hover"
         if LOUDNESS[severity] > LOUDNESS[loudest]:
             loudest = severity
     return loudest if LOUDNESS[loudest] <= LOUDNESS[cap] else cap
@@ -62,31 +77,7 @@ def is_beyond_noise(run: Run, line: LineHistory) -> bool:
     if run.judged or run.cause != "worse" or run.record.derivation is None or run.objective is None:
         return True
     delta = run.record.derivation.metric_delta.get(run.objective[0])
-    spread = replicate_spread(line.runs.values(), run.objective[0])
+    spread = line.spread(run.objective[0])
     if delta is None or delta.change is None or spread is None:
         return True
     return abs(delta.change) > 2 * spread
-
-
-def replicate_spread(runs: Iterable[Run], metric: str) -> float | None:
-    """The pooled standard deviation of a metric over runs that differ only in volatile keys; None without any."""
-    squares = 0.0
-    degrees = 0
-    for group in replicates(runs):
-        values = [number for run in group if (number := run.record.numbers.get(metric)) is not None]
-        values = [number for number in values if math.isfinite(number)]
-        if len(values) > 1:
-            mean = fmean(values)
-            squares += math.fsum((value - mean) ** 2 for value in values)
-            degrees += len(values) - 1
-    return math.sqrt(squares / degrees) if degrees else None
-
-
-def replicates(runs: Iterable[Run]) -> list[list[Run]]:
-    """Runs grouped by equal comparable parameters; a run that logged none is alone."""
-    groups: dict[object, list[Run]] = {}
-    for run in runs:
-        known = frozenset((key, recorded.value) for key, recorded in run.values.items())
-        changed = tuple((change.key, change.after) for change in run.changes if change.key not in run.values)
-        groups.setdefault((known, changed) if known or changed else run.id, []).append(run)
-    return list(groups.values())

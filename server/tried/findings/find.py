@@ -5,7 +5,7 @@ Invariant: no I/O, no clock, no random numbers; the same draft, history and sett
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -52,11 +52,13 @@ def find(
     told: set[str] = set()
     every = list(scopes(draft, history, settings, saved_at))
     for scope in every:
-        elsewhere = [other for other in every if other is not scope]
         for rule in RULES:
-            fresh = [_weighed(left, elsewhere) for claim in rule(scope) if (left := _untold(claim, told)) is not None]
+            fresh = [left for claim in rule(scope) if (left := _untold(claim, told, settings)) is not None]
             for claim in fresh:
-                severity = severity_of(claim, settings) if claim.runs[0].ending == "dead_end" else "hover"
+                severity = severity_of(claim, settings, scope.line)
+                if LOUDNESS[severity] > LOUDNESS["hover"] and (against := _against(claim, scope, every)):
+                    claim = replace(claim, contradicted_by=against)
+                    severity = severity_of(claim, settings, scope.line)
                 if severity != "off":
                     findings.append(_finding(claim, scope, severity, draft))
             told.update(run.id for claim in fresh for run in claim.runs)
@@ -69,6 +71,7 @@ def scopes(
     """The draft beside its own research line, then beside every line that may have a similar setting."""
     own = own_line(draft, history, settings)
     leaves = {(p.key.rsplit(".", 1)[-1], p.value) for p in draft.parameters if p.kind is not ParameterKind.VOLATILE}
+    machine = {p.key.rsplit(".", 1)[-1]: p.value for p in draft.parameters if p.kind is ParameterKind.HARDWARE}
     others = [line for line in history.lines.values() if line is not own]
     for line in [own, *others] if own is not None else others:
         if line is not own and len(line.leaf_items & leaves) < settings.minimum_compared:
@@ -76,7 +79,7 @@ def scopes(
         aligned = align(draft.parameters, line.keys, line.keys_by_suffix)
         if aligned.values:
             started = _started_by(draft, line, aligned, saved_at) if saved_at is not None else frozenset()
-            yield Scope(line, line is own, aligned, settings, started)
+            yield Scope(line, line is own, aligned, settings, started, machine)
 
 
 def own_line(draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings) -> LineHistory | None:
@@ -111,23 +114,26 @@ def _started_by(draft: ExperimentDraft, line: LineHistory, aligned: AlignedDraft
     return frozenset(found)
 
 
-def _untold(claim: Claim, told: set[str]) -> Claim | None:
+def _untold(claim: Claim, told: set[str], settings: FindingSettings) -> Claim | None:
+    """The claim without the runs that something else has told of; none if too little is left of it."""
     runs = tuple(run for run in claim.runs if run.id not in told)
+    if claim.evidence == "knob" and claim.at_most != "hover" and len(runs) < settings.knob_dead_ends:
+        return None
     return replace(claim, runs=runs) if runs else None
 
 
-def _weighed(claim: Claim, elsewhere: list[Scope]) -> Claim:
-    """The claim with what other research lines hold against it: the same experiment, or the same values, worked."""
-    if claim.runs[0].ending != "dead_end":
-        return claim
+def _against(claim: Claim, own: Scope, every: Iterable[Scope]) -> tuple[Run, ...]:
+    """What other research lines hold against a claim: the same experiment, or the same values, worked."""
     against: list[Run] = []
-    for scope in elsewhere:
+    for scope in every:
+        if scope is own:
+            continue
         if claim.evidence == "repeat":
             exact, but_budget = repeats(scope)
             against += [run for run in exact or but_budget if run.ending != "dead_end"]
         elif claim.evidence == "move":
             against += runs_with(scope, claim.blamed)
-    return replace(claim, contradicted_by=(*claim.contradicted_by, *against)) if against else claim
+    return tuple(against)
 
 
 def _finding(claim: Claim, scope: Scope, severity: Severity, draft: ExperimentDraft) -> Finding:
@@ -151,10 +157,14 @@ def _finding(claim: Claim, scope: Scope, severity: Severity, draft: ExperimentDr
 
 
 def _merged(findings: list[Finding]) -> list[Finding]:
-    """Findings with the same place and evidence are one: the loudest speaks, with the records of all."""
-    groups: dict[tuple[Span, str], list[Finding]] = {}
+    """Findings with the same place and evidence are one: the loudest speaks, with the records of all.
+
+    Dead ends are not counted together with what worked.
+    """
+    groups: dict[tuple[Span, str, bool], list[Finding]] = {}
     for finding in findings:
-        groups.setdefault((finding.span, finding.evidence), []).append(finding)
+        bad = finding.cause is not None and not finding.contradicted_by
+        groups.setdefault((finding.span, finding.evidence, bad), []).append(finding)
     merged: list[Finding] = []
     for group in groups.values():
         first = max(group, key=lambda finding: LOUDNESS[finding.severity])

@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 from tried.findings.claim import Claim
-from tried.findings.scope import Scope
+from tried.findings.finding import Severity
+from tried.findings.scope import Scope, is_length
 from tried.pool.history import Run
+
+_FEWEST_KNOBS = 2
+"""Of what is equal, at least so many are no budgets: two equal intervals and a learning rate are no experiment."""
 
 
 def repeats(scope: Scope) -> tuple[list[Run], list[Run]]:
-    """The runs that the draft repeats: to the letter, and but for budget keys. Both in the order of the pool."""
+    """The runs that the draft repeats: to the letter, and but for budgets. Both in the order of the pool."""
     if scope.draft.new:
         return [], []
     exact: list[Run] = []
     but_budget: list[Run] = []
-    for run in scope.nearly_equal():
+    for run in scope.nearly_equal:
         found = scope.comparison(run)
-        if found.differing or found.draft_only or not scope.admits(run) or not scope.lacks_nothing_of(run):
+        if found.differing or found.draft_only or len(found.equal) < _FEWEST_KNOBS:
             continue
-        if len(found.equal) + len(found.budget) < scope.settings.minimum_compared:
+        lengths = [key for key in (*found.equal_budget, *found.budget) if _is_length(run, key)]
+        if len(found.equal) + len(lengths) < scope.settings.minimum_compared:
             continue
-        (but_budget if found.budget else exact).append(run)
+        if scope.admits(run) and scope.lacks_nothing_of(run):
+            (but_budget if differing_budgets(scope, run) else exact).append(run)
     return exact, but_budget
+
+
+def differing_budgets(scope: Scope, run: Run) -> list[str]:
+    """Budgets in which they differ, and lengths that only the run states and that are no default of its line."""
+    found = scope.comparison(run)
+    stated = [key for key in found.run_budget if _is_length(run, key) and not scope.is_default(run, key)]
+    return [*found.budget, *stated]
+
+
+def _is_length(run: Run, key: str) -> bool:
+    return is_length(run.in_force[key].kind, run.in_force[key].shown)
 
 
 def repeat_claims(scope: Scope) -> list[Claim]:
@@ -33,14 +50,12 @@ def repeat_claims(scope: Scope) -> list[Claim]:
     if not runs:
         return []
     bad = [run for run in runs if run.ending == "dead_end"]
-    others = tuple(run for run in runs if run.ending != "dead_end")
     changed = [
         scope.draft.values[change.key]
         for run in reversed(bad)
         for change in run.changes
         if change.key in scope.draft.values and scope.draft.values[change.key].value == change.after
     ]
-    sure = any(not scope.changed_more(run) for run in bad)
     first = [scope.draft.values[key] for key in scope.comparison(runs[-1]).equal[:1]]
     return [
         Claim(
@@ -48,9 +63,18 @@ def repeat_claims(scope: Scope) -> list[Claim]:
             runs=tuple(bad or runs),
             blamed=tuple(dict.fromkeys(changed or first)),
             change="",
-            at_most="hover" if not bad else "warning" if exact and sure else "information",
-            contradicted_by=others if bad else (),
-            budget=() if exact else tuple(dict.fromkeys(key for run in runs for key in scope.comparison(run).budget)),
+            at_most=_at_most(scope, bad, bool(exact)),
+            contradicted_by=tuple(run for run in runs if run.ending != "dead_end") if bad else (),
+            budget=() if exact else tuple(dict.fromkeys(key for run in runs for key in differing_budgets(scope, run))),
             whole=not changed,
         )
     ]
+
+
+def _at_most(scope: Scope, bad: list[Run], exact: bool) -> Severity:
+    """The hover for what worked, for values that cannot be read, and where only code was changed."""
+    read = [run for run in bad if not scope.comparison(run).unread and not scope.changed_code_alone(run)]
+    if not read:
+        return "hover"
+    sure = any(not scope.changed_more(run) and not scope.is_vague(run) for run in read)
+    return "warning" if exact and sure else "information"

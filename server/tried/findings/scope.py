@@ -1,90 +1,39 @@
-"""Where evidence holds: which runs of a research line bear on a draft, and how each compares with it."""
+"""Where evidence holds: which runs of a research line bear on a draft."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from tried.draft.alignment import AlignedDraft
 from tried.draft.keys import words_of
-from tried.draft.parameters import UNKNOWN, Parameter, ParameterKind
+from tried.draft.parameters import Parameter, ParameterKind, is_known
+from tried.findings.comparison import Comparison, compare, number_of
 from tried.findings.settings import FindingSettings
-from tried.pool.history import Item, KeyChange, LineHistory, Run
+from tried.pool.history import LineHistory, Run
 
 _LENGTH_WORDS: Final = frozenset(
     {"epoch", "epochs", "step", "steps", "iter", "iters", "iteration", "iterations", "update", "updates"}
-    | {"wallclock", "seconds", "sec", "minutes", "hours"}
+    | {"wallclock", "seconds", "sec", "minutes", "hours", "timesteps", "frames"}
 )
 _INTERVAL_WORDS: Final = frozenset(
     {"eval", "val", "valid", "validation", "test", "log", "logging", "print", "save", "checkpoint", "warmup"}
-    | {"every", "interval", "freq", "profile", "patience"}
+    | {"every", "interval", "freq", "profile", "patience", "decay", "n"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """How a run compares with a draft, by the pool's keys. Keys whose value cannot be known are in none of these.
-
-    `similarity` is the share of equal parameters in the union of both, in [0, 1]; `agreement` the same without the
-    draft's knobs that no record ever set, which nobody can compare.
-    """
-
-    equal: tuple[str, ...]
-    differing: tuple[str, ...]
-    budget: tuple[str, ...]
-    draft_only: tuple[str, ...]
-    run_only: tuple[str, ...]
-    context_differs: bool
-    similarity: float
-    agreement: float
-
-
-def compare(draft: AlignedDraft, run: Run) -> Comparison:
-    equal: list[str] = []
-    differing: list[str] = []
-    budget: list[str] = []
-    draft_only: list[str] = []
-    context_differs = False
-    known_equal = union = 0
-    theirs = run.in_force
-    for key, parameter in draft.values.items():
-        recorded = theirs.get(key)
-        if recorded is None:
-            union += 1
-            if parameter.kind is ParameterKind.KNOB:
-                draft_only.append(key)
-            continue
-        if parameter.value is UNKNOWN or recorded.value is UNKNOWN:
-            continue
-        union += 1
-        if parameter.value == recorded.value:
-            known_equal += 1
-            equal.append(key)
-        elif ParameterKind.BUDGET in (parameter.kind, recorded.kind):
-            budget.append(key)
-        else:
-            differing.append(key)
-            context_differs |= ParameterKind.CONTEXT in (parameter.kind, recorded.kind)
-    run_only = tuple(key for key, v in theirs.items() if key not in draft.values and v.kind is ParameterKind.KNOB)
-    union += sum(1 for key in theirs if key not in draft.values)
-    return Comparison(
-        equal=tuple(equal),
-        differing=tuple(differing),
-        budget=tuple(budget),
-        draft_only=tuple(draft_only),
-        run_only=run_only,
-        context_differs=context_differs,
-        similarity=known_equal / (union + len(draft.new)) if union else 0.0,
-        agreement=known_equal / union if union else 0.0,
-    )
+_MACHINE_WORDS: Final = frozenset(
+    {"gpu", "gpus", "device", "devices", "accelerator", "tpu", "mem", "memory", "hardware"}
+)
+_FEWEST_SIBLINGS = 5
 
 
 @dataclass(frozen=True)
 class Scope:
     """A draft beside one research line. `own`: the line is the draft's; elsewhere only a similar setting counts.
 
-    `own_runs` are the runs that this very file started, unchanged since: no file is told about itself.
+    `own_runs` are the runs that this very file started, unchanged since: no file is told about itself. `machine` is the
+    hardware that the draft states, by the last segment of its keys.
     """
 
     line: LineHistory
@@ -92,6 +41,7 @@ class Scope:
     draft: AlignedDraft
     settings: FindingSettings
     own_runs: frozenset[str] = frozenset()
+    machine: Mapping[str, object] = field(default_factory=dict)
     _compared: dict[str, Comparison] = field(default_factory=dict, repr=False, compare=False)
 
     def comparison(self, run: Run) -> Comparison:
@@ -101,10 +51,12 @@ class Scope:
 
     def admits(self, run: Run) -> bool:
         """True where the run may be evidence: equal context, no trial of the machinery, and a similar setting."""
-        comparison = self.comparison(run)
-        if comparison.context_differs or run.id in self.own_runs:
+        if run.id in self.own_runs:
             return False
-        if self.is_debug(run) and run.cause not in ("out_of_memory", "code_error"):
+        comparison = self.comparison(run)
+        if comparison.context_differs or (run.cause == "out_of_memory" and not self._is_same_machine(run)):
+            return False
+        if run.cause not in ("out_of_memory", "code_error") and self.is_debug(run):
             return False
         if self.own:
             return True
@@ -116,6 +68,16 @@ class Scope:
     def admitted(self, runs: Iterable[Run]) -> list[Run]:
         return [run for run in runs if self.admits(run)]
 
+    def _is_same_machine(self, run: Run) -> bool:
+        """False where both state a device or its memory and they differ: another machine has other memory."""
+        return all(
+            self.machine.get(name, recorded.value) == recorded.value
+            for key, recorded in run.volatile.items()
+            if recorded.kind is ParameterKind.HARDWARE
+            and not _MACHINE_WORDS.isdisjoint(words_of(recorded.shown.rsplit(".", 1)[-1]))
+            and (name := key.rsplit(".", 1)[-1])
+        )
+
     def is_debug(self, run: Run) -> bool:
         """Under a tenth of the draft's budget; where no budget can be compared, marked as a debug run."""
         shares = list(self._budget_shares(run))
@@ -124,66 +86,79 @@ class Scope:
         return run.debug
 
     def _budget_shares(self, run: Run) -> Iterator[float]:
-        for key, parameter in self.draft.values.items():
+        """Of each length that both state, the run's share of the draft's; a draft without limit makes it 0."""
+        for key, parameter in self._lengths:
             recorded = run.values.get(key)
-            if recorded is None or parameter.kind is not ParameterKind.BUDGET or not _is_length(parameter):
+            if recorded is None:
                 continue
             ours, theirs = number_of(parameter.value), number_of(recorded.value)
-            if ours is not None and theirs is not None and ours > 0 and theirs > 0:
-                yield theirs / ours
+            if ours is not None and theirs is not None and theirs > 0:
+                yield theirs / ours if ours > 0 else 0.0
 
-    def items(self) -> list[Item]:
-        """The draft's knobs and contexts that can be known, the rarest in the line first."""
-        known = [
-            (key, p.value)
-            for key, p in self.draft.values.items()
-            if p.value is not UNKNOWN and p.kind is not ParameterKind.BUDGET
-        ]
-        return sorted(known, key=lambda item: (self.line.by_item.count(item), item[0]))
+    @cached_property
+    def _lengths(self) -> tuple[tuple[str, Parameter], ...]:
+        return tuple((key, p) for key, p in self.draft.values.items() if is_length(p.kind, p.shown))
 
-    def nearly_equal(self) -> list[Run]:
+    @cached_property
+    def nearly_equal(self) -> tuple[Run, ...]:
         """Every run that can be equal to the draft but for at most one knob, in the order of the pool.
 
-        Such a run has one of the draft's two rarest items; a context that it does not state may be missing as well.
+        Such a run has one of the draft's two rarest knobs.
         """
-        knobs = [item for item in self.items() if self.draft.values[item[0]].kind is ParameterKind.KNOB]
+        known = [
+            (key, p.value) for key, p in self.draft.values.items() if is_known(p.value) and p.kind is ParameterKind.KNOB
+        ]
+        known.sort(key=lambda item: (self.line.by_item.count(item), item[0]))
         found: dict[str, Run] = {}
-        for item in knobs[:2]:
+        for item in known[:2]:
             found.update(self.line.by_item[item])
-        return sorted(found.values(), key=lambda run: run.order)
+        return tuple(sorted(found.values(), key=lambda run: run.order))
 
     def lacks_nothing_of(self, run: Run) -> bool:
         """True where all that the run sets and the draft does not is a default.
 
-        That is a key which nearly all of the line log, with its usual value, and which the run did not change itself.
-        A change of the code is left out: no config can state it.
+        That is a key which nearly all others of the line log, with its usual value, and which the run did not change
+        itself. A change of the code is left out: no config can state it.
         """
         own = {change.key for change in run.changes}
-        code = {change.key for change in run.changes if self.is_code_change(run, change)}
-        logging = sum(1 for other in self.line.runs.values() if other.values)
+        code = {change.key for change in run.changes if self.is_code_change(run, change.key)}
         return all(
-            key not in own
-            and self.line.by_key.count(key) >= self.settings.common_key_share * logging
-            and run.in_force[key].value == self.line.usual_value(key)
-            for key in self.comparison(run).run_only
-            if key not in code
+            key not in own and self.is_default(run, key) for key in self.comparison(run).run_only if key not in code
         )
 
-    def is_code_change(self, run: Run, change: KeyChange) -> bool:
+    def is_default(self, run: Run, key: str) -> bool:
+        """True for a key that nearly all other experiments of the line log, and that the run has at its usual value."""
+        same = len(self.line.replicates.get(run.signature, ()))
+        others = self.line.logging - same
+        return (
+            others >= _FEWEST_SIBLINGS
+            and self.line.by_key.count(key) - same >= self.settings.common_key_share * others
+            and run.in_force[key].value == self.line.usual_value(key)
+        )
+
+    def is_code_change(self, run: Run, key: str) -> bool:
         """True for what a run that logs its parameters changed and that no run of the line ever logged as one."""
-        return bool(run.values) and change.key not in self.line.by_key
+        return bool(run.values) and key not in self.line.by_key
 
     def changed_more(self, run: Run) -> bool:
         """True where a run also changed something that no config can state, or that nobody could put as a change."""
         recorded = run.record.derivation.changes if run.record.derivation else ()
-        partly = {change.change == "Unspecified" for change in recorded} == {True, False}
-        return partly or any(self.is_code_change(run, change) for change in run.changes)
+        stated = [change for change in recorded if change.change.startswith("Param")]
+        others = {change.change for change in recorded if change not in stated} - {"CodeChanged"}
+        return bool(stated and others) or any(self.is_code_change(run, change.key) for change in run.changes)
+
+    def changed_code_alone(self, run: Run) -> bool:
+        """True where what the record changed is no parameter at all, so that no parameter can be to blame."""
+        recorded = run.record.derivation.changes if run.record.derivation else ()
+        return bool(recorded) and not run.changes and any(change.change != "Unspecified" for change in recorded)
+
+    def is_vague(self, run: Run) -> bool:
+        """True where a record tells its change in words alone, and nothing else tells it either."""
+        recorded = run.record.derivation.changes if run.record.derivation else ()
+        return bool(recorded) and not run.changes
 
 
-def number_of(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _is_length(parameter: Parameter) -> bool:
-    words = set(words_of(str(parameter.entry.path[-1])))
-    return bool(words & _LENGTH_WORDS) and not words & _INTERVAL_WORDS
+def is_length(kind: ParameterKind, shown: str) -> bool:
+    """True for a budget that says how long a run is, and not how often something is done in it."""
+    words = set(words_of(shown.rsplit(".", 1)[-1]))
+    return kind is ParameterKind.BUDGET and bool(words & _LENGTH_WORDS) and not words & _INTERVAL_WORDS

@@ -6,13 +6,17 @@ import math
 from collections.abc import Sequence
 from statistics import fmean, stdev
 
-from tried.draft.parameters import shown_value
-from tried.findings.claim import Claim, reason_of
+from tried.draft.parameters import UNKNOWN, shown_value
+from tried.findings.claim import STRENGTH, Claim, reason_of
 from tried.findings.finding import Difference
 from tried.findings.scope import Scope
 from tried.pool.history import Run
+from tried.pool.outcome import moved_the_wrong_way
 
 _HEADLINE_LENGTH = 72
+_CHANGE_LENGTH = 100
+_ID_LENGTH = 100
+_MESSAGE_LENGTH = 400
 _MOST_DIFFERENCES = 24
 _HAPPENED = {
     "out_of_memory": "out of memory",
@@ -25,47 +29,61 @@ _HAPPENED = {
 
 
 def message_of(claim: Claim, scope: Scope) -> str:
-    """The change, what happened, how often, in which record."""
+    """The change, what happened, how often, in which record; one printable line."""
     last = told_run(claim)
-    times = len(claim.runs)
     if claim.evidence == "repeat":
-        return _repeat_message(claim, scope, last)
+        return short(_repeat_message(claim, scope, last), _MESSAGE_LENGTH)
+    change = short(claim.change, _CHANGE_LENGTH)
     if claim.evidence == "knob":
+        times = len(claim.runs)
         runs = "the only run" if times == 1 else "both runs" if times == 2 else f"all {times} runs"
         latest = "last " if times > 1 else ""
-        return f"{claim.change}: {runs} with it ended badly, {latest}{what_happened(last)} ({last.id})"
+        said = f"{change}: {runs} with it ended badly, {latest}{what_happened(last)} ({_id(last)})"
+        return short(said, _MESSAGE_LENGTH)
     close = "close to " if claim.evidence == "near" else ""
-    count = f", {times} runs" if times > 1 else ""
     contrast = f"; {claim.contrast}" if claim.contrast else ""
     if claim.contradicted_by:
-        contrast = f"; worked in {len(claim.contradicted_by)} other" + ("s" if len(claim.contradicted_by) > 1 else "")
-    return f"{close}{claim.change}: {what_happened(last)} ({last.id}{count}){contrast}"
+        count = len(claim.contradicted_by)
+        contrast = f"; worked in {count} other{'s' if count > 1 else ''}"
+    said = f"{close}{change}: {what_happened(last)} ({_id(last)}{_like_it(claim, last)}){contrast}"
+    return short(said, _MESSAGE_LENGTH)
 
 
 def _repeat_message(claim: Claim, scope: Scope, last: Run) -> str:
+    but = _but(claim, scope, last)
+    if claim.is_about_dead_ends and not claim.contradicted_by:
+        return f"ran before{but}: {what_happened(last)} ({_id(last)}{_like_it(claim, last)})"
     runs = [*claim.runs, *claim.contradicted_by]
-    if last.ending != "dead_end" or claim.contradicted_by:
-        times = "once" if len(runs) == 1 else f"{len(runs)} times"
-        result = objective_summary(runs)
-        bad = f"; {len(claim.runs)} ended badly ({what_happened(last)}, {last.id})" if claim.contradicted_by else ""
-        named = "" if claim.contradicted_by else f" ({last.id})"
-        return f"ran {times}{_but(claim, scope, last)}" + (f": {result}" if result else "") + named + bad
-    count = f", {len(runs)} runs" if len(runs) > 1 else ""
-    return f"ran before{_but(claim, scope, last)}: {what_happened(last)} ({last.id}{count})"
+    if all(run.record.outcome == "running" for run in runs):
+        return f"is running{but} ({_id(last)})"
+    times = "once" if len(runs) == 1 else f"{len(runs)} times"
+    result = f": {summary}" if (summary := objective_summary(runs)) else ""
+    if not claim.contradicted_by:
+        return f"ran {times}{but}{result} ({_id(last)})"
+    return f"ran {times}{but}{result}; {len(claim.runs)} ended badly ({what_happened(last)}, {_id(last)})"
+
+
+def _like_it(claim: Claim, told: Run) -> str:
+    """How many ended so, for the same reason; the others are not counted with it."""
+    same = sum(1 for run in claim.runs if reason_of(run) == reason_of(told))
+    others = len(claim.runs) - same
+    count = f", {same} runs" if same > 1 else ""
+    return f"{count}, {others} more ended badly" if others else count
+
+
+def _id(run: Run) -> str:
+    return short(run.id, _ID_LENGTH)
 
 
 def _but(claim: Claim, scope: Scope, run: Run) -> str:
     named = [f"{run.in_force[key].shown} {run.in_force[key].text}" for key in claim.budget if key in run.in_force]
-    return f" with {', '.join(named[:3])}" if named else ""
+    return f" with {short(', '.join(named[:3]), _CHANGE_LENGTH)}" if named else ""
 
 
 def told_run(claim: Claim) -> Run:
     """The run that a message names: the latest of those with the strongest reason."""
-    strongest = min((_STRENGTH.index(reason_of(run)) for run in claim.runs), default=0)
-    return [run for run in claim.runs if _STRENGTH.index(reason_of(run)) == strongest][-1]
-
-
-_STRENGTH = ("out_of_memory", "diverged", "judged", "worse", "code_error", "infrastructure", "stopped", "unknown")
+    strongest = min((STRENGTH.index(reason_of(run)) for run in claim.runs), default=0)
+    return [run for run in claim.runs if STRENGTH.index(reason_of(run)) == strongest][-1]
 
 
 def what_happened(run: Run) -> str:
@@ -85,8 +103,7 @@ def what_happened(run: Run) -> str:
 
 def _says_only_its_name(run: Run) -> bool:
     """True where the headline is but the name, as in a table with one column of text."""
-    headline = run.record.headline.casefold()
-    return not headline or headline in run.record.name.casefold() or run.record.name.casefold() in headline
+    return run.record.headline.casefold().split() == run.record.name.casefold().split()
 
 
 def _after(run: Run) -> str:
@@ -101,12 +118,13 @@ def _after(run: Run) -> str:
 
 
 def _moved(run: Run) -> str:
-    derivation = run.record.derivation
-    if derivation is None:
-        return ""
-    for name, delta in derivation.metric_delta.items():
-        if delta.before is not None and delta.after is not None:
-            return f"{name} {number(delta.before)} → {number(delta.after)}"
+    """What became of the metric that the run is judged by, else of one that is known to have moved the wrong way."""
+    deltas = run.record.derivation.metric_delta if run.record.derivation else {}
+    judged = run.objective[0] if run.objective else None
+    for name in (judged, *(name for name in deltas if moved_the_wrong_way(run.record, name))):
+        if name in deltas and (before := deltas[name].before) is not None and (after := deltas[name].after) is not None:
+            digits = next((d for d in range(4, 17) if number(before, d) != number(after, d)), 4)
+            return f"{short(name, 40)} {number(before, digits)} → {number(after, digits)}"
     return ""
 
 
@@ -149,19 +167,18 @@ def differences_of(scope: Scope, run: Run) -> tuple[Difference, ...]:
     if not run.values:
         return ()
     found = scope.comparison(run)
-    both = [*found.differing, *found.budget]
-    rows = [
-        Difference(p.shown, shown_value(p.entry.value), run.in_force[key].text)
-        for key in both
-        if (p := scope.draft.values[key])
-    ]
-    rows += [
-        Difference(p.shown, shown_value(p.entry.value), None)
-        for p in map(scope.draft.values.get, found.draft_only)
-        if p
-    ]
-    rows += [Difference(run.in_force[key].shown, None, run.in_force[key].text) for key in found.run_only]
-    return tuple(rows[:_MOST_DIFFERENCES])
+    keys = (*found.differing, *found.budget, *found.run_budget, *found.unread, *found.draft_only, *found.run_only)
+    return tuple(_difference(scope, run, key) for key in keys[:_MOST_DIFFERENCES])
+
+
+def _difference(scope: Scope, run: Run, key: str) -> Difference:
+    parameter, recorded = scope.draft.values.get(key), run.in_force.get(key)
+    ours = "null" if key in scope.draft.nulls else None
+    if parameter is not None:
+        value = parameter.entry.value
+        ours = "?" if value is UNKNOWN else shown_value(value)
+    shown = parameter.shown if parameter is not None else recorded.shown if recorded is not None else key
+    return Difference(shown, ours, recorded.text if recorded is not None else None)
 
 
 def objective_summary(runs: Sequence[Run]) -> str:

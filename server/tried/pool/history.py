@@ -1,22 +1,24 @@
 """What the pool knows of each parameter: key → value → the runs that had it, research line by research line.
 
 Invariant: a history is immutable. `updated` shares everything that a delta does not touch, so a snapshot that somebody
-holds never changes, and the cost follows the change.
+holds never changes. It copies the postings of the terms in the delta, of the lines that it touches, and no others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import fmean
 from typing import Any, Final, Literal
 
 from tried.draft.parameters import (
-    UNKNOWN,
-    ParameterKind,
+    COMPARED_KINDS,
     RecordedValue,
     comparable,
     flatten,
+    is_known,
     kind_of,
     normalise_key,
     shown_value,
@@ -31,7 +33,6 @@ Ending = Literal["dead_end", "worked", "open"]
 """`open` is neither: still running, stopped by a person, inconclusive, or nobody knows."""
 
 _MOST_DERIVED_CHANGES: Final = 3
-_COMPARED: Final = frozenset({ParameterKind.KNOB, ParameterKind.BUDGET, ParameterKind.CONTEXT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,18 @@ class KeyChange:
 class Run:
     """A record as evidence: its comparable parameters, what it changed and how it ended.
 
-    `values` holds knobs, budgets and contexts that are set, `in_force` the same and what a change set that nothing else
-    states; `volatile` what a replicate may have otherwise (seeds, run
-    names, hardware). `order` grows with the place in the pool. `judged`: a person or an agent gave the verdict.
+    `values` holds knobs, budgets and contexts that it logged, `in_force` these and what it changed without logging it;
+    `volatile` what a replicate may have otherwise (seeds, run names, hardware). `signature` is equal for replicates.
+    `order` grows with the place in the pool. `judged`: a person or an agent gave the verdict.
     """
 
     record: ExperimentRecord
     order: int
     values: Mapping[str, RecordedValue]
+    in_force: Mapping[str, RecordedValue]
     volatile: Mapping[str, RecordedValue]
     changes: tuple[KeyChange, ...]
+    signature: int
     ending: Ending
     cause: Cause | None
     judged: bool
@@ -76,46 +79,53 @@ class Run:
             return mine > theirs
         return self.order > other.order
 
-    @property
-    def in_force(self) -> Mapping[str, RecordedValue]:
-        changed = {
-            change.key: RecordedValue(change.shown, change.text, change.after, kind)
-            for change in self.changes
-            if change.key not in self.values
-            and change.after is not None
-            and (kind := kind_of(change.shown)) in _COMPARED
-        }
-        return {**changed, **self.values} if changed else self.values
-
     def items(self) -> Iterator[Item]:
         """Every (key, value) that was in force and that can be known."""
         for key, recorded in self.in_force.items():
-            if recorded.value is not UNKNOWN:
+            if is_known(recorded.value):
                 yield key, recorded.value
 
 
 def run_of(record: ExperimentRecord, order: int, directions: Directions | None = None) -> Run:
     parameters = flatten(record.params)
-    values = {k: v for k, v in parameters.items() if v.kind in _COMPARED and v.value is not None}
-    volatile = {k: v for k, v in parameters.items() if v.kind not in _COMPARED and v.value is not None}
+    values = {k: v for k, v in parameters.items() if v.kind in COMPARED_KINDS and v.value is not None}
+    volatile = {k: v for k, v in parameters.items() if v.kind not in COMPARED_KINDS and v.value is not None}
     ending: Ending = "open"
     if is_dead_end(record, directions):
         ending = "dead_end"
     elif worked(record, directions):
         ending = "worked"
-    changes = record.derivation.changes if record.derivation else ()
-    return Run(
+    recorded = record.derivation.changes if record.derivation else ()
+    run = Run(
         record=record,
         order=order,
         values=values,
+        in_force=values,
         volatile=volatile,
-        changes=tuple(found for change in changes if (found := _key_change(change)) is not None),
+        changes=(),
+        signature=0,
         ending=ending,
         cause=cause_of(record, directions),
         judged=record.verdict is not None,
         debug=is_debug_run(record),
         objective=objective_of(record, directions),
     )
+    return _with_changes(run, tuple(found for change in recorded if (found := _key_change(change)) is not None))
+
+
+def _with_changes(run: Run, changes: tuple[KeyChange, ...]) -> Run:
+    """The run with what it changed, and with all that follows from it."""
+    unlogged = {
+        change.key: RecordedValue(change.shown, change.text, change.after, kind)
+        for change in changes
+        if change.key not in run.values
+        and change.after is not None
+        and (kind := kind_of(change.shown)) in COMPARED_KINDS
+    }
+    in_force = {**unlogged, **run.values} if unlogged else run.values
+    alone = run.id if not in_force else None
+    signature = hash((alone, frozenset((key, recorded.value) for key, recorded in in_force.items())))
+    return replace(run, changes=changes, in_force=in_force, signature=signature)
 
 
 def _key_change(change: Change) -> KeyChange | None:
@@ -140,15 +150,17 @@ def changes_between(parent: Run, run: Run) -> tuple[KeyChange, ...]:
     for key in dict.fromkeys([*run.values, *parent.values]):
         before, after = parent.values.get(key), run.values.get(key)
         old, new = before.value if before else None, after.value if after else None
-        if old == new or old is UNKNOWN or new is UNKNOWN:
+        if old == new or not is_known(old) or not is_known(new):
             continue
-        shown = (after or before).shown  # type: ignore[union-attr]
-        found.append(KeyChange(key, shown, old, new, after.text if after else "absent"))
+        if after is not None:
+            found.append(KeyChange(key, after.shown, old, new, after.text))
+        elif before is not None:
+            found.append(KeyChange(key, before.shown, old, new, "absent"))
     return tuple(found) if len(found) <= _MOST_DERIVED_CHANGES else ()
 
 
 class Postings:
-    """A persistent map from a term to the runs that have it, in the order of the pool."""
+    """A persistent map from a term to the runs that have it."""
 
     def __init__(self, runs: Mapping[Hashable, Mapping[str, Run]] | None = None) -> None:
         self._runs = runs or {}
@@ -197,6 +209,7 @@ class LineHistory:
     changed_to: Postings = field(default_factory=Postings)
     changed_from: Postings = field(default_factory=Postings)
     endings: Mapping[Ending, int] = field(default_factory=dict)
+    _spreads: dict[str, float | None] = field(default_factory=dict, repr=False, compare=False)
 
     def updated(self, removed: Iterable[str], added: Iterable[Run]) -> LineHistory:
         new = {run.id: run for run in added}
@@ -264,6 +277,33 @@ class LineHistory:
             found.setdefault(key, []).append(value)
         return {key: tuple(values) for key, values in found.items()}
 
+    @cached_property
+    def changed_values(self) -> Mapping[str, tuple[object, ...]]:
+        """Every value to which a run turned a key."""
+        found: dict[str, list[object]] = {}
+        for key, value in self.changed_to:
+            found.setdefault(key, []).append(value)
+        return {key: tuple(values) for key, values in found.items()}
+
+    @cached_property
+    def logging(self) -> int:
+        """How many runs logged any parameter."""
+        return sum(1 for run in self.runs.values() if run.values)
+
+    @cached_property
+    def replicates(self) -> Mapping[int, tuple[Run, ...]]:
+        """The runs that differ only in volatile keys, by their common signature."""
+        groups: dict[int, list[Run]] = {}
+        for run in self.runs.values():
+            groups.setdefault(run.signature, []).append(run)
+        return {signature: tuple(group) for signature, group in groups.items()}
+
+    def spread(self, metric: str) -> float | None:
+        """The pooled standard deviation of a metric over replicates; None where there are none."""
+        if metric not in self._spreads:
+            self._spreads[metric] = _pooled_deviation(metric, self.replicates.values())
+        return self._spreads[metric]
+
     def usual_value(self, key: str) -> object:
         """The value that most runs of the line logged for a key; the earliest of equals; None if none did."""
         best: object = None
@@ -275,13 +315,26 @@ class LineHistory:
         return best
 
 
+def _pooled_deviation(metric: str, groups: Iterable[Sequence[Run]]) -> float | None:
+    squares: list[float] = []
+    degrees = 0
+    for group in groups:
+        values = [number for run in group if (number := run.record.numbers.get(metric)) is not None]
+        values = [number for number in values if math.isfinite(number)]
+        if len(values) > 1:
+            mean = fmean(values)
+            squares += [(value - mean) ** 2 for value in values]
+            degrees += len(values) - 1
+    return math.sqrt(math.fsum(squares) / degrees) if degrees else None
+
+
 @dataclass(frozen=True)
 class ParameterHistory:
     """All research lines of a snapshot. `directions` are the declared metric directions that endings rest on."""
 
     lines: Mapping[str | None, LineHistory] = field(default_factory=dict)
     line_of: Mapping[str, str | None] = field(default_factory=dict)
-    children: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    children: Mapping[str, Mapping[str, None]] = field(default_factory=dict)
     next_order: int = 0
     directions: Directions | None = None
 
@@ -294,13 +347,17 @@ class ParameterHistory:
         gone = set(removed)
         new: dict[str, Run] = {}
         children = dict(self.children)
+        fresh: dict[str, dict[str, None]] = {}
         order = self.next_order
         for record in upserts:
             known = self.run(record.id)
             new[record.id] = run_of(record, known.order if known else order, self.directions)
             order += 1
             if record.parent and record.id not in children.get(record.parent, ()):
-                children[record.parent] = (*children.get(record.parent, ()), record.id)
+                if record.parent not in fresh:
+                    fresh[record.parent] = dict(children.get(record.parent, {}))
+                    children[record.parent] = fresh[record.parent]
+                fresh[record.parent][record.id] = None
         for parent in [*new, *gone]:
             for child in children.get(parent, ()):
                 if child not in new and child not in gone and (run := self.run(child)) is not None:
@@ -311,11 +368,11 @@ class ParameterHistory:
                     None if run.record.parent in gone else self.run(run.record.parent)
                 )
                 if parent_run is not None and parent_run.record.research_line == run.record.research_line:
-                    new[run_id] = replace(run, changes=changes_between(parent_run, run))
+                    new[run_id] = _with_changes(run, changes_between(parent_run, run))
         return self._with(gone, new, children, order)
 
     def _with(
-        self, gone: set[str], new: Mapping[str, Run], children: Mapping[str, tuple[str, ...]], order: int
+        self, gone: set[str], new: Mapping[str, Run], children: Mapping[str, Mapping[str, None]], order: int
     ) -> ParameterHistory:
         line_of = dict(self.line_of)
         removed: dict[str | None, list[str]] = {}
@@ -339,8 +396,3 @@ class ParameterHistory:
         if run_id is None or run_id not in self.line_of:
             return None
         return self.lines[self.line_of[run_id]].runs.get(run_id)
-
-    @property
-    def only_line(self) -> str | None:
-        """The research line, if the pool has just one (records without a line count as one of their own)."""
-        return next(iter(self.lines)) if len(self.lines) == 1 else None

@@ -26,6 +26,7 @@ __all__ = [
     "is_broken",
     "is_dead_end",
     "is_debug_run",
+    "moved_the_wrong_way",
     "objective_of",
     "worked",
 ]
@@ -102,6 +103,13 @@ def is_dead_end(record: ExperimentRecord, directions: Directions | None = None) 
     if record.verdict is not None:
         return record.verdict == "dead_end"
     return is_broken(record) or _all_wrong(record, directions)
+
+
+def moved_the_wrong_way(record: ExperimentRecord, metric: str, directions: Directions | None = None) -> bool:
+    """The metric's direction is known and its delta is against it."""
+    direction = direction_of(metric, record, directions)
+    delta = _deltas(record).get(metric)
+    return direction is not None and delta is not None and _judge(delta, direction) is False
 
 
 def is_broken(record: ExperimentRecord) -> bool:
