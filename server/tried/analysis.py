@@ -7,7 +7,7 @@ Invariant: whatever the text, it returns; what it did not look at is said in `An
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from tried.draft.entries import Problem
 from tried.findings.finding import Finding
 from tried.ranking.breakdown import ScoredRecord
+from tried.record_names import Found, find_record
 from tried.settings import Settings, Silence
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Analysis:
     """What tried knows of one text. `generation` is that of the snapshot it was made from.
 
     `passed_over` says why the text was not looked at (too large, binary, of no known language); such a text is no
-    config. `ranking` holds at most `Settings.ranking.limit` records, the best first.
+    config. `ranking` holds at most `Settings.ranking.limit` records, the best first. `mistakes` are the comments that
+    were to silence something and do not.
     """
 
     path: Path | None
@@ -42,6 +44,7 @@ class Analysis:
     query: RetrievalQuery | None = None
     ranking: tuple[ScoredRecord, ...] = ()
     problems: tuple[Problem, ...] = ()
+    mistakes: tuple[Problem, ...] = ()
     passed_over: str | None = None
 
 
@@ -84,7 +87,9 @@ def analyse(
         has_results_table_beside=bool(tables),
     ):
         return nothing
-    drafts = tuple(_with_research_line(draft, tables) for draft in drafts_of(parsed, text))
+    written = drafts_of(parsed, text)
+    retries = {name: find_record(snapshot, name) for name in _retried(written)} if len(snapshot) else {}
+    drafts = tuple(_with_records(_with_research_line(draft, tables), retries) for draft in written)
     query = query_of(drafts)
     return dataclasses.replace(
         nothing,
@@ -94,6 +99,7 @@ def analyse(
         query=query,
         ranking=tuple(rank_in(snapshot, query, now, settings)) if query and ranked else (),
         problems=tuple(problem for draft in drafts for problem in draft.problems),
+        mistakes=tuple(_mistakes(written, retries)),
     )
 
 
@@ -169,6 +175,35 @@ def _with_research_line(draft: ExperimentDraft, tables: Sequence[SourceReport]) 
     if draft.research_line is not None or len(lines) != 1:
         return draft
     return dataclasses.replace(draft, research_line=lines.pop())
+
+
+def _retried(drafts: Iterable[ExperimentDraft]) -> Iterator[str]:
+    for draft in drafts:
+        yield from (one.record for one in draft.directives if one.action == "retry" and one.record)
+
+
+def _with_records(draft: ExperimentDraft, retries: Mapping[str, Found]) -> ExperimentDraft:
+    """A retry may name a record by an alias or by the end of its id; the rules know it by its id."""
+    records = {name: found.record.id for name, found in retries.items() if found.record}
+    if not any(records.get(one.record or "", one.record) != one.record for one in draft.directives):
+        return draft
+    directives = tuple(
+        dataclasses.replace(one, record=records.get(one.record, one.record)) if one.record else one
+        for one in draft.directives
+    )
+    return dataclasses.replace(draft, directives=directives)
+
+
+def _mistakes(drafts: Iterable[ExperimentDraft], retries: Mapping[str, Found]) -> Iterator[Problem]:
+    """Directives that cannot be read, and retries of records that are not in the pool."""
+    from tried.render.escape import plain
+
+    for draft in drafts:
+        yield from draft.mistaken_directives
+        for one in draft.directives:
+            found = retries.get(one.record or "") if one.action == "retry" else None
+            if found is not None and found.record is None and one.record:
+                yield Problem(f"silences nothing: {plain(found.why_not(one.record))}", one.span)
 
 
 def _findings(

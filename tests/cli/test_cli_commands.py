@@ -114,6 +114,20 @@ class TestCheck:
         assert "bom.yaml:1:5: warning repeat: ran before: diverged (hot)" in result.lines
         assert "latin.yaml:2:5: warning repeat: ran before: diverged (hot)" in result.lines
 
+    def test_a_comment_that_silences_nothing_is_told_in_the_order_of_the_text(self, tried: Runner) -> None:
+        tried.journal(HOT)
+        tried.write("config.yaml", "# tried: retry hat because\n" + CONFIG.rstrip() + "  # tried: ignor\n")
+
+        result = tried("check", "config.yaml")
+
+        assert result.status == 1
+        assert result.lines[0] == (
+            "config.yaml:1:1: note directive: silences nothing: no record hat in the pool; did you mean hot?"
+        )
+        assert result.lines[1].startswith("config.yaml:2:5: warning repeat: ")
+        assert result.lines[2].startswith("config.yaml:5:15: note directive: `tried: ignor` is no directive: ")
+        assert result.lines[3].startswith("1 config, 1 past run: 1 warning,")
+
     def test_no_pool_is_said_once_with_what_to_do(self, tried: Runner) -> None:
         for name in ("a.yaml", "b.yaml"):
             tried.write(name, CONFIG)

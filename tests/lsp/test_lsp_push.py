@@ -205,3 +205,10 @@ def test_a_mistaken_directive_is_told_after_the_pause(client: RawClient, uri: st
     assert time.monotonic() - started > PAUSE - 0.05
     assert (found["code"], found["severity"], found["range"]["start"]["line"]) == ("directive", 3, 3)
     assert found["message"].startswith("`tried: mute` is no directive")
+
+
+def test_a_retry_of_no_record_is_told(client: RawClient, uri: str) -> None:
+    client.open(uri, HARMLESS + "# tried: retry exp-22\nseed: 1\n")
+    (found,) = client.pushed(uri)
+    assert (found["code"], found["severity"], found["range"]["start"]["line"]) == ("directive", 3, 7)
+    assert found["message"] == "silences nothing: no record exp-22 in the pool; did you mean exp-2 or exp-1?"

@@ -131,6 +131,21 @@ def test_a_mistake_in_tried_toml_is_pulled(start: Callable[..., RawClient], fold
     assert client.pushes == []
 
 
+def test_a_source_that_is_missing_is_told_on_tried_toml_until_it_is_there(
+    start: Callable[..., RawClient], folder: Path
+) -> None:
+    (folder / "tried.toml").write_text('[pool]\nsources = ["more.jsonl"]\n')
+    client = start(NEOVIM_LIKE)
+    uri, settings = (folder / "next.yaml").as_uri(), (folder / "tried.toml").as_uri()
+    client.open(uri, CONFIG)
+    (problem,) = client.pushed(settings)
+    assert (problem["code"], problem["range"]["start"]["line"]) == ("settings", 1)
+    assert problem["message"].startswith('pool.sources[0]: "more.jsonl": there is no such file')
+    assert "more.jsonl: not read" in client.take("window/logMessage")["message"]
+    (folder / "more.jsonl").write_text('{"id": "more"}\n')
+    client.pushed(settings, until=lambda found: not found, seconds=3)
+
+
 def test_a_mistake_in_the_editors_settings_is_logged_once(start: Callable[..., RawClient], folder: Path) -> None:
     client = start(NEOVIM_LIKE, options={"rankin": {}})
     uri = (folder / "next.yaml").as_uri()

@@ -110,6 +110,55 @@ def test_every_document_of_a_file_is_a_draft_and_the_first_with_content_is_the_q
     assert "sgd" in analysis.query.text
 
 
+def mistakes(text: str, analysis: Analysis) -> list[tuple[str, str]]:
+    return [(mistake.message, mistake.span.of(text)) for mistake in analysis.mistakes]
+
+
+class TestMistakesInSilencing:
+    """Whoever silences and mistypes must not believe that it is silent."""
+
+    def test_a_retry_of_no_record_is_told_with_the_one_that_was_meant(self, analysis_of: Analyse) -> None:
+        text = config("0.9  # tried: retry hott because of the new warmup")
+        analysis = analysis_of(text)
+
+        assert mistakes(text, analysis) == [
+            (
+                "silences nothing: no record hott in the pool; did you mean hot?",
+                "# tried: retry hott because of the new warmup",
+            )
+        ]
+        assert told(analysis) == [("repeat", "warning", "hot")]
+
+    def test_one_that_is_like_none(self, analysis_of: Analyse) -> None:
+        text = config('0.9  # tried: retry "a\\nb" because')
+
+        assert [message for message, _ in mistakes(text, analysis_of(text))] == [
+            "silences nothing: no record a b in the pool"
+        ]
+
+    def test_a_directive_that_cannot_be_read_is_among_them(self, analysis_of: Analyse) -> None:
+        text = config("0.9  # tried: ignor")
+
+        assert [span for _, span in mistakes(text, analysis_of(text))] == ["# tried: ignor"]
+
+    def test_a_retry_by_id_alias_or_last_part_silences_and_is_none(self, tmp_path: Path) -> None:
+        write_journal(tmp_path, worked("base"), diverged("mlflow:7:abc", aliases=["wandb:x1"]))
+        workspace = Workspace(tmp_path)
+        workspace.refresh()
+
+        for named in ("mlflow:7:abc", "wandb:x1", "abc"):
+            analysis = workspace.analyse(config(f"0.9  # tried: retry {named}"), tmp_path / "c.yaml", None, NOW)
+            assert (told(analysis), analysis.mistakes) == ([], ()), named
+        analysis = workspace.analyse(config("0.9  # tried: retry ab"), tmp_path / "c.yaml", None, NOW)
+        assert (told(analysis), len(analysis.mistakes)) == ([("repeat", "warning", "mlflow:7:abc")], 1)
+
+    def test_an_empty_pool_knows_no_better(self, tmp_path: Path) -> None:
+        analysis = Workspace(tmp_path).analyse(config("0.9  # tried: retry hot"), tmp_path / "c.yaml", None, NOW)
+
+        assert analysis.is_config
+        assert analysis.mistakes == ()
+
+
 class TestSilence:
     @pytest.mark.parametrize(
         "silence",

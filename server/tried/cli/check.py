@@ -16,6 +16,7 @@ from tried.cli.failure import Failure
 from tried.cli.files import config_files_in, must_exist, read_config
 from tried.cli.options import AsJson, Now, Pools, empty_pool_advice, now_from, open_workspace, tell_of_unread
 from tried.cli.output import complain, console, line_of, write_json
+from tried.draft.entries import Problem
 from tried.findings.finding import Finding, Severity
 from tried.render.escape import plain
 from tried.render.reports import CheckedFile, check_report
@@ -24,6 +25,7 @@ from tried.settings import has_settings
 from tried.text import LineIndex
 from tried.workspace import Workspace, workspace_folder
 
+DIRECTIVE = "directive"
 STYLES: dict[Severity, str] = {"warning": "bold yellow", "information": "bold blue", "hover": "dim"}
 
 
@@ -60,6 +62,7 @@ class _Checked:
     now: datetime
     files: list[CheckedFile] = field(default_factory=list)
     remarks: dict[str, str] = field(default_factory=dict)
+    mistakes: dict[str, tuple[Problem, ...]] = field(default_factory=dict)
     workspaces: dict[Path, Workspace] = field(default_factory=dict)
     failed: bool = False
 
@@ -81,6 +84,7 @@ class _Checked:
             return
         analysis = workspace.analyse(text, path.absolute(), None, self.now, ranked=False)
         self.files.append(CheckedFile(str(path), text, analysis.is_config, analysis.findings))
+        self.mistakes[str(path)] = analysis.mistakes
         if named and not analysis.is_config:
             self.remarks[str(path)] = _why_not(analysis)
 
@@ -112,7 +116,8 @@ def _print(checked: _Checked, hover: bool) -> None:
     for file in checked.files:
         if remark := checked.remarks.get(file.path):
             out.print(line_of((plain(file.path), "bold"), f": {remark}"))
-        _print_findings(file, (finding for finding in file.findings if hover or finding.severity != "hover"))
+        shown = [finding for finding in file.findings if hover or finding.severity != "hover"]
+        _print_findings(file, shown, checked.mistakes[file.path])
     if not checked.files:
         return
     configs = sum(file.is_config for file in checked.files)
@@ -125,16 +130,18 @@ def _print(checked: _Checked, hover: bool) -> None:
     out.print(line_of(f"{counted(configs, 'config')}, {counted(records, 'past run')}: {', '.join(told)}"))
 
 
-def _print_findings(file: CheckedFile, findings: Iterable[Finding]) -> None:
-    out = console()
-    lines = LineIndex(file.text)
-    for finding in findings:
-        line, column = lines.position(finding.span.start)
+def _print_findings(file: CheckedFile, findings: Iterable[Finding], mistakes: Iterable[Problem]) -> None:
+    """Findings and mistaken directives in the order of the text."""
+    told = [(f.span.start, str(f.severity), STYLES.get(f.severity, ""), str(f.code), f.message) for f in findings]
+    told += [(mistake.span.start, "note", "dim", DIRECTIVE, mistake.message) for mistake in mistakes]
+    out, lines = console(), LineIndex(file.text)
+    for start, loudness, style, code, message in sorted(told, key=lambda one: one[0]):
+        line, column = lines.position(start)
         out.print(
             line_of(
                 (f"{plain(file.path)}:{line + 1}:{column + 1}", "bold"),
                 ": ",
-                (finding.severity, STYLES.get(finding.severity, "")),
-                f" {finding.code}: {plain(finding.message)}",
+                (loudness, style),
+                f" {code}: {plain(message)}",
             )
         )

@@ -127,7 +127,7 @@ def _shown(session: Session, document: Document) -> tuple[tuple[Finding, ...], t
     if known is None or known.analysis is None:
         return (), ()
     found = tuple(_distinct(known.analysis.findings))
-    mistakes = tuple(mistake for draft in known.analysis.drafts for mistake in draft.mistaken_directives)
+    mistakes = known.analysis.mistakes
     loop = asyncio.get_running_loop()
     pause_over = document.typed_at + session.settings_of(document).editor.typing_pause_ms / 1000
     if loop.time() >= pause_over or not document.typed:

@@ -20,7 +20,7 @@ REPEAT, DEAD_END, DIRECTIVE, SETTINGS = "repeat", "dead-end", "directive", "sett
 CODES: dict[str, tuple[str, str]] = {
     REPEAT: ("warnings.md", "what the config describes was run before"),
     DEAD_END: ("warnings.md", "a value that a dead end came from"),
-    DIRECTIVE: ("warnings.md", "a comment that was to silence something and cannot be read"),
+    DIRECTIVE: ("warnings.md", "a comment that was to silence something and does not"),
     SETTINGS: ("settings.md", "a mistake in `tried.toml` or `pyproject.toml`"),
 }
 """Every diagnostic code: the page that explains it, and what it says."""

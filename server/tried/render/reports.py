@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from tried.draft.entries import Problem
 from tried.findings.finding import Finding
 from tried.pool.outcome import Directions, is_dead_end
 from tried.pool.pool import Coverage, PoolSnapshot
@@ -63,13 +62,12 @@ def _term(term: Term) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """A file that was checked; `text` is what the spans count in. `mistakes` are for people only, not in the JSON."""
+    """A file that was checked; `text` is what its findings' spans count in."""
 
     path: str
     text: str
     is_config: bool
     findings: Sequence[Finding] = ()
-    mistakes: Sequence[Problem] = ()
 
 
 def check_report(files: Iterable[CheckedFile]) -> dict[str, Any]:
