@@ -42,6 +42,13 @@ def stated(description: str, metrics: tuple[str, ...] = ()) -> Changes:
         ("constant decay + COOL_RATIO 0.4→0.3", [("COOL_RATIO", "0.4", "0.3")]),
         ("x_init 0.05 + softcap 30", [("x_init", None, "0.05"), ("softcap", None, "30")]),
         ("DEPTH 12→14 (768→896 dim, hypothesis: LR 1→2)", [("DEPTH", "12", "14")]),
+        ("batch size 2**17 -> 2**18", [("batch size", "2**17", "2**18")]),
+        ("ADAM_BETAS (0.8,0.95) -> (0.9,0.95)", [("ADAM_BETAS", "(0.8,0.95)", "(0.9,0.95)")]),
+        ("betas (0.8, 0.95)→[0.9, 0.95]: better, wd 0.1→0.2", [("betas", "(0.8, 0.95)", "[0.9, 0.95]")]),
+        ("betas from (0.8, 0.95) to (0.9, 0.95) (worse)", [("betas", "(0.8, 0.95)", "(0.9, 0.95)")]),
+        ("set betas to (0.9, 0.99), eps 1e-8", [("betas", None, "(0.9, 0.99)"), ("eps", None, "1e-8")]),
+        ("betas=(0.9, 0.99) lr=0.1", [("betas", None, "(0.9, 0.99)"), ("lr", None, "0.1")]),
+        ("tune Adam (ADAM_BETAS=(0.9, 0.95))", [("ADAM_BETAS", None, "(0.9, 0.95)")]),
         ("WIDTH 64→72 (N_EMBD 768→896, 252M params)", [("WIDTH", "64", "72"), ("N_EMBD", "768", "896")]),
     ],
 )
@@ -75,6 +82,8 @@ def test_statements_that_are_understood(description: str, changes: Changes) -> N
             "phase 2",
             "reduce scale by 0.8x",
         ),
+        *("hash(4096, 64) -> hash(2048, 64)", "betas (0.9, 0.95)", "95CI=[0.1,0.2]", "loss_ci [1,2] -> [2,3]"),
+        *("ratios (0.1) -> (0.2)", "loops [3, 4] in the middle", "loss (0.1, 0.2) -> (0.3, 0.4)"),
     ],
 )
 def test_what_is_not_certain_is_left_alone(description: str) -> None:
@@ -91,6 +100,8 @@ def test_results_are_no_parameters() -> None:
 
 
 def test_what_is_not_understood_keeps_its_words() -> None:
+    (lists,) = changes_in("we (a=[1, 2]) may go from (1, 2) to (3, 4) some day")
+    assert (lists.change, lists.reason) == ("Unspecified", "we (a=[1, 2]) may go from (1, 2) to (3, 4) some day")
     (whole,) = changes_in("swap the attention for a convolution")
     assert (whole.change, whole.reason) == ("Unspecified", "swap the attention for a convolution")
     changed, rest = changes_in("LR 0.1->0.2 + new loss weighting")
@@ -110,7 +121,26 @@ def test_a_baseline_says_so_at_its_start(description: str, expected: bool) -> No
     assert is_baseline(description) is expected
 
 
-PIECES = ["LR=0.1", "0.2", "->", "→", "to", "from", "increase", ",", "+", "(", ")", "[", "]", "⟨was", "=", "\0"]
+PIECES = [
+    "LR=0.1",
+    "(1, 2)",
+    "k=[1,2]",
+    "0.2",
+    "->",
+    "→",
+    "to",
+    "from",
+    "increase",
+    ",",
+    "+",
+    "(",
+    ")",
+    "[",
+    "]",
+    "⟨was",
+    "=",
+    "\0",
+]
 
 
 @given(st.text(max_size=80) | st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join))
@@ -124,7 +154,21 @@ def test_any_text_can_be_read(description: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["LR 0.1->0.2 + ", "a=b ", "((((", "x -> ", "key " * 4 + "0.1 ", "[a] ", "gpu0: ", "aaaa_", "1e"]
+    "piece",
+    [
+        "LR 0.1->0.2 + ",
+        "a=b ",
+        "((((",
+        "x -> ",
+        "key " * 4 + "0.1 ",
+        "[a] ",
+        "gpu0: ",
+        "aaaa_",
+        "1e",
+        "(1,2) -> ",
+        "(1, ",
+        "k=[1",
+    ],
 )
 def test_long_descriptions_take_no_time(piece: str) -> None:
     assert len(changes_in(piece * 100_000)) < 1_000

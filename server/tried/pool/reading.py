@@ -104,7 +104,7 @@ def remarks_on(record: ExperimentRecord) -> tuple[str, ...]:
     remarks: list[str] = []
     if record.timestamp and record.time is None:
         remarks.append(f"`timestamp` is not used: {_shown(record.timestamp)} is no time such as 2026-03-01T10:00:00Z")
-    words = [name for name, value in record.metrics.items() if type(value) is not float and _is_no_number(value)]
+    words = [name for name, value in record.metrics.items() if type(value) not in (float, int) and _is_no_number(value)]
     if words:
         first = f"`metrics.{words[0][:_SHOWN]}` is not used: {_shown(record.metrics[words[0]])} is no number"
         remarks.append(first + _and_more(len(words) - 1))

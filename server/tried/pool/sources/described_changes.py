@@ -7,7 +7,8 @@ plus signs or `and`:
     KEY a -> b    KEY a→b    KEY a to b    KEY from a to b    KEY b (was a)    KEY=b    increase | set | … KEY to b
 
 and a bare `KEY b` where the key is spelled as an identifier, the value is no whole number, or another part was
-understood. Passed over are a label in front (`[Phase 1]`, `gpu0:`), commentary behind a dash, colon or semicolon, and
+understood. A value may be a list of numbers in brackets, `(0.9, 0.95)`, behind an `=` or on both sides of an arrow or
+`to`. Passed over are a label in front (`[Phase 1]`, `gpu0:`), commentary behind a dash, colon or semicolon, and other
 brackets, except for `(SOME_KEY=b)` in capitals.
 """
 
@@ -47,25 +48,38 @@ _NO_NAMES: Final = frozenset(
 _NUMBER = r"[-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?:(?:\^|\*\*)[-+]?\d+(?:\.\d+)?)?"
 _MEASURE = rf"{_NUMBER}(?:[kKM]|[x×%])?"
 _WORD = r"[A-Za-z][\w.]{0,23}(?:-[\w.]{1,12})?"
+_LIST = rf"[(\[] ?{_NUMBER}(?: ?, ?{_NUMBER}){{1,7}} ?[)\]]"
 _NAME = r"[A-Za-z_][\w./-]*"
 _KEY = rf"(?P<key>{_NAME}(?: {_NAME}){{0,4}}?)"
 _UNIT = r"(?: (?:steps?|layers?|heads?|channels?|trees?|epochs?|iterations?|tokens|experts?))?"
 _ARROW = r"\s*(?:-+>|→|=>|➜|⟶)\s*"
+# A list that is a value is veiled from what cuts the text: its brackets, commas and spaces become noncharacters, which
+# Unicode reserves for a program's own use.
+_PLAIN: Final = "()[], "
+_VEILED: Final = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5"
+_VEIL: Final = str.maketrans(_PLAIN, _VEILED)
+_UNVEIL: Final = str.maketrans(_VEILED, _PLAIN)
+_LIST_AS_VALUE = re.compile(
+    rf"(?:(?<= )|(?<=[:=])){_LIST}(?:{_ARROW}| to ){_LIST}(?![\w(\[])|(?:(?<=\w=)|(?<= to )){_LIST}(?![\w(\[])"
+)
+_VEILED_LIST = r"[\ufdd0\ufdd2][^\s\ufdd0-\ufdd3]{1,200}[\ufdd1\ufdd3]"
+_VALUE = rf"{_MEASURE}|{_WORD}|{_VEILED_LIST}"
 
 _STATEMENTS: Final = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"{_KEY}(?: from |: ?| ?= ?| )(?P<old>{_MEASURE}|{_WORD}){_ARROW}(?P<new>{_MEASURE}|{_WORD}){_UNIT}",
-        rf"{_KEY} from (?P<old>{_MEASURE}|{_WORD}) to (?P<new>{_MEASURE}|{_WORD}){_UNIT}",
+        rf"{_KEY}(?: from |: ?| ?= ?| )(?P<old>{_VALUE}){_ARROW}(?P<new>{_VALUE}){_UNIT}",
+        rf"{_KEY} from (?P<old>{_VALUE}) to (?P<new>{_VALUE}){_UNIT}",
         rf"{_KEY} (?P<old>{_MEASURE}) to (?P<new>{_MEASURE}){_UNIT}",
+        rf"{_KEY} (?P<old>{_VEILED_LIST}) to (?P<new>{_VEILED_LIST})",
         rf"{_KEY}[ =](?P<new>{_MEASURE}) ⟨was (?P<old>{_MEASURE})⟩",
     )
 )
-_ORDER: Final = re.compile(rf"{_KEY} (?:(?:up|down|back) )?to (?P<new>{_MEASURE}|[Tt]rue|[Ff]alse|{_WORD}){_UNIT}")
+_ORDER: Final = re.compile(rf"{_KEY} (?:(?:up|down|back) )?to (?P<new>{_VALUE}){_UNIT}")
 _CAPITALS: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _IDENTIFIER: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _BARE: Final = re.compile(rf"{_KEY} ?[ =] ?(?P<new>{_MEASURE})")
-_SETTING: Final = re.compile(rf"(?P<key>{_NAME})=(?P<new>{_MEASURE}|{_WORD})")
+_SETTING: Final = re.compile(rf"(?P<key>{_NAME})=(?P<new>{_VALUE})")
 
 _HOLE: Final = "\0"
 _LABEL = re.compile(r"\s*(?:\[[^\]]{0,60}\]\s*|[A-Za-z]+[-_]?\d+\s*:\s+)*")
@@ -82,7 +96,7 @@ def changes_in(description: str, metrics: Collection[str] = ()) -> tuple[Change,
     text = " ".join(description[:DESCRIPTION_LIMIT].split())
     if not text or is_baseline(text):
         return ()
-    text = _LABEL.sub("", text, count=1)
+    text = _LIST_AS_VALUE.sub(_veiled, _LABEL.sub("", text, count=1))
     statement, brackets = _brackets(_WAS.sub(r" ⟨was \1⟩", text))
     read = [(part, _read(part, metrics)) for part in _parts(statement)]
     if any(found for _, found in read):
@@ -93,6 +107,10 @@ def changes_in(description: str, metrics: Collection[str] = ()) -> tuple[Change,
     if not changes:
         return (_unspecified(text),)
     return (*changes, *(_unspecified(part) for part, found in read if not found))
+
+
+def _veiled(match: re.Match[str]) -> str:
+    return re.sub(_LIST, lambda found: found[0].translate(_VEIL), match[0])
 
 
 def is_baseline(description: str) -> bool:
@@ -164,14 +182,19 @@ def _change(match: re.Match[str], metrics: Collection[str]) -> Change | None:
     words = key.lower().split()
     if not _NO_NAMES.isdisjoint(words) or words[0] in _VERBS or new.lower() in _NO_NAMES:
         return None
-    is_number = re.match(_NUMBER, new) is not None
-    if is_number and (key in metrics or any(word in metrics or names_a_result(word) for word in (words[0], words[-1]))):
+    is_list = re.match(_VEILED_LIST, new) is not None
+    if is_list and any(segment.endswith("ci") for segment in segments_of(key)):  # a confidence interval
         return None
+    if (is_list or re.match(_NUMBER, new)) and (
+        key in metrics or any(word in metrics or names_a_result(word) for word in (words[0], words[-1]))
+    ):
+        return None
+    old, new = old and old.translate(_UNVEIL), new.translate(_UNVEIL)
     return Change.model_validate({"change": "ParamChanged", "key": key, "from": old, "to": new})
 
 
 def _unspecified(words: str) -> Change:
-    return Change(change="Unspecified", reason=words[:_REASON_LIMIT])
+    return Change(change="Unspecified", reason=words.translate(_UNVEIL)[:_REASON_LIMIT])
 
 
 def _brackets(text: str) -> tuple[str, list[str]]:
