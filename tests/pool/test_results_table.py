@@ -1,6 +1,7 @@
 """Results tables as agents and people leave them."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tried.pool.outcome import is_dead_end, worked
+from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.results_table import ResultsTableSource, is_results_table, research_line_of
 from tried.pool.sources.source import Delta
@@ -321,6 +323,24 @@ def test_a_touched_table_says_nothing_new(tmp_path: Path) -> None:
     first = source.scan(None)
     path.write_text(BASIC.replace("1.453", "nan"))
     assert source.scan(first.cursor).is_empty
+
+
+@settings(max_examples=60)
+@given(st.lists(st.lists(st.sampled_from("abcd"), unique=True, max_size=4), min_size=2, max_size=5))
+def test_however_rows_move_the_pool_is_what_the_table_says_now(
+    tmp_path_factory: pytest.TempPathFactory, tables: list[list[str]]
+) -> None:
+    path = tmp_path_factory.mktemp("moved") / "results.tsv"
+    pool = Pool([ResultsTableSource(path, path.parent)])
+    for number, names in enumerate(tables):
+        lines = (f"{name * 7}\t{number}\t2\tkeep\tsize {number}->{name}" for name in names)
+        path.write_text("\n".join([HEADER, *lines, ""]))
+        os.utime(path, ns=(number, number))
+        pool.refresh()
+    fresh = Pool([ResultsTableSource(path, path.parent)]).refresh()
+    now = pool.snapshot
+    assert [run.to_json() for run in now.records.values()] == [run.to_json() for run in fresh.records.values()]
+    assert now.sources == fresh.sources
 
 
 def test_the_line_of_a_row(tmp_path: Path) -> None:

@@ -247,10 +247,16 @@ def _native_id(cells: Sequence[str], layout: Layout, seen: Counter[str]) -> str:
 
 
 def _delta(now: TableCursor, known: TableCursor | None) -> Delta:
-    """Only the rows that are new or other than before; everything where what was skipped is other than before."""
-    if known is None or known.skipped != now.skipped:
+    """Only the rows that are new or other than before; everything where what was skipped is other than before, or where
+    a new row does not stand at the end."""
+    if known is None or known.skipped != now.skipped or not _is_appended(now.records, known.records):
         return Delta(tuple(now.records.values()), (), now.skipped, now, reset=known is not None)
     before = {record_id: record.to_json() for record_id, record in known.records.items()}
     changed = tuple(record for key, record in now.records.items() if before.get(key) != record.to_json())
     removed = tuple(record_id for record_id in known.records if record_id not in now.records)
     return Delta(changed, removed, (), now)
+
+
+def _is_appended(now: Mapping[str, ExperimentRecord], known: Mapping[str, ExperimentRecord]) -> bool:
+    stayed = [record_id for record_id in known if record_id in now]
+    return stayed == list(now)[: len(stayed)]
