@@ -14,8 +14,8 @@ from pathlib import Path
 
 from study_rules import study_flags
 from tried.evaluation.backtest import Tally, backtest
-from tried.pool.history import Run, run_of
 from tried.pool.record import ExperimentRecord
+from tried.pool.run import Run, run_of
 
 
 def read_pool(path: Path) -> list[ExperimentRecord]:

@@ -25,7 +25,8 @@ def entries(tree: Mapping[str, Any]) -> list[Entry]:
 
 def _entries(path: Path, value: Any) -> Iterator[Entry]:
     tag = value.tag if isinstance(value, Tagged) else None
-    value = value.value if isinstance(value, Tagged) else value
+    while isinstance(value, Tagged):
+        value = value.value
     members: list[tuple[str | int, Any]] = []
     shown: EntryValue
     if isinstance(value, Mapping):

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from tried.draft.alignment import AlignedDraft, align
 from tried.draft.parameters import parameters_of
 from tried.draft.syntax import parse
-from tried.pool.history import LineHistory, run_of
+from tried.pool.history import LineHistory
 from tried.pool.record import ExperimentRecord
+from tried.pool.run import run_of
 
 
 def aligned(text: str, keys: Iterable[str]) -> AlignedDraft:

@@ -5,7 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tried.pool.history import LineHistory, ParameterHistory, Postings
+from tried.pool.history import LineHistory, ParameterHistory
+from tried.pool.postings import Postings
 from tried.pool.record import ExperimentRecord
 
 

@@ -23,7 +23,8 @@ class AlignedDraft:
     """A draft in the pool's terms.
 
     `values`: the parameters that are set, by the pool's key. `nulls`: keys that the draft sets to null. `ambiguous`:
-    keys that several of its parameters may be. `new`: knobs inside the same containers that no record ever set.
+    keys that several of its parameters may be. `new`: knobs inside the same containers that no record ever set, and
+    further items of a list of contexts (a second dataset).
     Volatile, hardware and bookkeeping keys are in none of these.
     """
 
@@ -64,7 +65,7 @@ def align(
         p
         for p in unmatched
         if p.value is not None
-        and p.kind is ParameterKind.KNOB
+        and (p.kind is ParameterKind.KNOB or (p.kind is ParameterKind.CONTEXT and _is_list_item(p)))
         and any(p.entry.path[:depth] in containers for depth in range(len(p.entry.path)))
     )
     inside = {key: p for key, p in matched.items() if p.entry.path[:-1] in containers}
@@ -74,6 +75,10 @@ def align(
         nulls=frozenset(key for key, p in inside.items() if p.value is None),
         ambiguous=frozenset(ambiguous),
     )
+
+
+def _is_list_item(parameter: Parameter) -> bool:
+    return any(isinstance(part, int) for part in parameter.entry.path)
 
 
 def _containers(matched: Iterable[Parameter], unmatched: Iterable[Parameter]) -> set[Path]:

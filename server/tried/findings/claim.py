@@ -8,8 +8,9 @@ from typing import Final
 from tried.draft.parameters import Parameter
 from tried.findings.finding import Evidence, Severity
 from tried.findings.settings import FindingSettings, Reason
-from tried.pool.history import LineHistory, Run
+from tried.pool.history import LineHistory
 from tried.pool.outcome import is_broken
+from tried.pool.run import Run
 
 LOUDNESS: Final[dict[Severity, int]] = {"off": 0, "hover": 1, "information": 2, "warning": 3}
 

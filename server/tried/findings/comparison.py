@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tried.draft.alignment import AlignedDraft
 from tried.draft.parameters import TRUNCATED, UNKNOWN, ParameterKind
-from tried.pool.history import Run
+from tried.pool.run import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from tried.findings.scope import Scope
 from tried.findings.settings import CODE_OF, FindingSettings
 from tried.findings.silence import unsilenced
 from tried.findings.wording import differences_of, message_of, told_run, why_of
-from tried.pool.history import LineHistory, ParameterHistory, Run
+from tried.pool.history import LineHistory, ParameterHistory
+from tried.pool.run import Run
 from tried.text import Span
 
 RULES: tuple[Callable[[Scope], list[Claim]], ...] = (
@@ -161,10 +162,10 @@ def _merged(findings: list[Finding]) -> list[Finding]:
 
     Dead ends are not counted together with what worked.
     """
-    groups: dict[tuple[Span, str, bool], list[Finding]] = {}
+    groups: dict[tuple[Span, str, bool, bool], list[Finding]] = {}
     for finding in findings:
-        bad = finding.cause is not None and not finding.contradicted_by
-        groups.setdefault((finding.span, finding.evidence, bad), []).append(finding)
+        kind = finding.cause is None, bool(finding.contradicted_by)
+        groups.setdefault((finding.span, finding.evidence, *kind), []).append(finding)
     merged: list[Finding] = []
     for group in groups.values():
         first = max(group, key=lambda finding: LOUDNESS[finding.severity])

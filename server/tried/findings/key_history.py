@@ -12,7 +12,8 @@ from tried.findings.find import own_line, scopes
 from tried.findings.scope import Scope
 from tried.findings.settings import FindingSettings
 from tried.findings.wording import what_happened
-from tried.pool.history import ParameterHistory, Run
+from tried.pool.history import ParameterHistory
+from tried.pool.run import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from tried.draft.parameters import Parameter, ParameterKind, is_known
 from tried.findings.claim import Claim, pool_order
 from tried.findings.finding import Severity
 from tried.findings.scope import Scope
-from tried.pool.history import Run
+from tried.pool.run import Run
 
 _MOST_BLAMED = 3
 """More parameters that only the very same runs set are an experiment of its own, and no single knob is to blame."""

@@ -7,7 +7,7 @@ from typing import Final
 from tried.draft.keys import words_of
 from tried.findings.comparison import number_of
 from tried.findings.scope import Scope
-from tried.pool.history import Run
+from tried.pool.run import Run
 
 _SIZE_WORDS: Final = frozenset(
     {"batch", "size", "batchsize", "seq", "seqlen", "sequence", "length", "len", "context", "block", "tokens", "layers"}

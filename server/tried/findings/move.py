@@ -10,7 +10,7 @@ from tried.findings.comparison import number_of
 from tried.findings.finding import Severity
 from tried.findings.memory import as_large_fitted, is_size, is_smaller_somewhere, largest_fitting
 from tried.findings.scope import Scope
-from tried.pool.history import KeyChange, Run
+from tried.pool.run import KeyChange, Run
 
 
 def move_claims(scope: Scope) -> list[Claim]:

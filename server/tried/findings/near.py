@@ -9,7 +9,7 @@ from tried.findings.finding import Severity
 from tried.findings.memory import is_size, largest_fitting
 from tried.findings.move import parent_of
 from tried.findings.scope import Scope
-from tried.pool.history import Run
+from tried.pool.run import Run
 
 _FARTHEST = 4.0
 """Beyond so many times the value, either way, a knob is no longer near."""

@@ -12,7 +12,8 @@ from tried.draft.keys import words_of
 from tried.draft.parameters import Parameter, ParameterKind, is_known
 from tried.findings.comparison import Comparison, compare, number_of
 from tried.findings.settings import FindingSettings
-from tried.pool.history import LineHistory, Run
+from tried.pool.history import LineHistory
+from tried.pool.run import Run
 
 _LENGTH_WORDS: Final = frozenset(
     {"epoch", "epochs", "step", "steps", "iter", "iters", "iteration", "iterations", "update", "updates"}
