@@ -195,6 +195,19 @@ class TestKey:
             "- `0.02` worse, val_loss 0.91 → 0.95 · `EXP-8`"
         )
 
+    def test_dead_ends_of_this_very_change_are_told_apart(self) -> None:
+        value = replace(self.HISTORY.values[0], runs=7, dead_ends=5, by_this=1)
+
+        assert "|    7 |      3 | 5 (1 by this change) |" in key_markdown(replace(self.HISTORY, values=(value,)))
+
+    def test_long_ids_do_not_widen_the_table(self) -> None:
+        table, row = "results-table:results.tsv:", self.HISTORY.values[0]
+        value = replace(row, best=BestResult("bpb", 0.9, table + "fa14910"), records=(table + "0a1b2c3",))
+
+        assert key_markdown(replace(self.HISTORY, values=(value,), turned=())).splitlines()[-1] == (
+            "| `0.1` |    4 |      3 |         1 | 0.9 `…:fa14910` | `…:0a1b2c3` |"
+        )
+
     def test_the_value_that_stands_here_is_marked(self) -> None:
         here = replace(self.HISTORY, tried=True, values=(replace(self.HISTORY.values[0], is_draft=True),))
         shown = key_markdown(here)

@@ -15,6 +15,7 @@ from tried.lsp.open_document import Analysed, Document
 from tried.lsp.positions import to_position, to_range, to_span
 from tried.lsp.session import Session
 from tried.pool.record import ExperimentRecord, Verdict
+from tried.record_names import short_id
 
 PATIENCE = 2.0
 """Seconds that the client's menu may wait for an analysis."""
@@ -140,5 +141,4 @@ def _record(document: Document, finding: Finding) -> ExperimentRecord | None:
 
 def _short(record: str) -> str:
     """An id in a menu."""
-    plain = " ".join(record.split())
-    return plain if len(plain) <= 48 else f"{plain[:47]}…"
+    return short_id(" ".join(record.split()))

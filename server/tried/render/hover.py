@@ -13,6 +13,7 @@ from tried.findings.key_history import KeyHistory, ValueHistory
 from tried.pool.pool import PoolSnapshot
 from tried.pool.record import Cause, ExperimentRecord
 from tried.ranking.breakdown import ScoredRecord, Term
+from tried.record_names import short_id
 from tried.render.document import Block, Bullets, Code, Inline, Line, Link, Paragraph, Strong, Table, Text
 from tried.render.escape import shortened
 from tried.render.words import MARKS, bar, counted, ending_of, number, when
@@ -71,7 +72,7 @@ def _facts(finding: Finding, record: ExperimentRecord | None, now: datetime | No
             facts[0].append(Text(shortened(record.name, VALUE_LENGTH)))
         if date := when(record, now):
             facts.append([Text(date)])
-    if finding.cause:
+    if finding.cause and finding.cause != "unknown":
         facts.append([Text(CAUSES[finding.cause])])
     return _separated(facts)
 
@@ -149,7 +150,10 @@ def breakdown_block(terms: Sequence[Term], score: float) -> Table:
 
 
 def key_blocks(history: KeyHistory) -> list[Block]:
-    """What was tried for a key: values, runs, outcomes, the best objective, and what has never been tried."""
+    """What was tried for a key: values, runs, outcomes, the best objective, and what has never been tried.
+
+    Of dead ends it is told how many came of this very change: the others may have died of something else.
+    """
     line: Line = (Text("in"), Code(history.research_line)) if history.research_line else ()
     blocks: list[Block] = [Paragraph((Code(history.key), *line, Text("·"), Text(counted(history.runs, "run"))))]
     if not history.tried:
@@ -178,13 +182,13 @@ def _value_row(value: ValueHistory, metric: str | None) -> list[Line]:
         (Code(shortened(value.text, VALUE_LENGTH)), Strong("← here")) if value.is_draft else (Code(value.text[:500]),),
         (Text(str(value.runs)),),
         (Text(str(value.worked)),),
-        (Text(str(value.dead_ends)),),
+        (Text(f"{value.dead_ends} ({value.by_this} by this change)" if value.by_this else str(value.dead_ends)),),
     ]
     if metric:
         best = value.best
         name = f" {best.metric}" if best and best.metric != metric else ""
-        row.append((Text(f"{best.value:.5g}{name}"), Code(best.record)) if best else ())
-    row.append((Code(value.records[0]),) if value.records else ())
+        row.append((Text(f"{best.value:.5g}{name}"), Code(short_id(best.record))) if best else ())
+    row.append((Code(short_id(value.records[0])),) if value.records else ())
     return row
 
 
