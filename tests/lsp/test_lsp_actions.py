@@ -255,6 +255,7 @@ def test_an_old_client_gets_commands_only(folder: Path) -> None:
         assert [action["command"] for action in actions] == ["tried.markRecord", "tried.markRecord", "tried.openRecord"]
         answer = client.request("workspace/executeCommand", actions[-1])
         assert answer["shown"] is False
+        assert client.take("window/showMessage")["message"] == "exp-2 is at https://example.org/runs/2"
         assert client.finish() == 0
     finally:
         client.kill()

@@ -72,12 +72,15 @@ async def silence(session: Session, arguments: object) -> dict[str, Any]:
 
 
 async def open_record(session: Session, arguments: object) -> dict[str, Any]:
-    """`{uri, record}`: opens the run's page, else the record's line in its file. Answers with what it is."""
+    """`{uri, record}`: opens the run's page, else the record's line in its file; a client that cannot is told the
+    place in a message. Answers with what it is."""
     table = _table(arguments)
     _, workspace = _workspace(session, table)
     record = _known_record(workspace, table)
     if record.url and record.url.lower().startswith(("https://", "http://")):
         shown = await session.client.show_document(record.url, external=True)
+        if not shown:
+            session.client.show(f"{record.id} is at {record.url}", t.MessageType.Info)
         return {"url": record.url, "shown": shown}
     place = await session.in_background(workspace.place_of, record.id)
     if place is None:
