@@ -128,6 +128,26 @@ class TestCheck:
         assert result.lines[2].startswith("config.yaml:5:15: note directive: `tried: ignor` is no directive: ")
         assert result.lines[3].startswith("1 config, 1 past run: 1 warning,")
 
+    def test_a_folder_without_files_is_told_to_have_none(self, tried: Runner) -> None:
+        tried.journal(HOT)
+        (tried.folder / "empty").mkdir()
+
+        result = tried("check", "empty")
+
+        assert (result.status, result.out) == (0, "")
+        assert result.err.startswith("tried: empty: holds no file of a config language (YAML, JSON, ")
+
+    def test_a_research_line_that_no_record_has_is_told(self, tried: Runner) -> None:
+        tried.journal({**HOT, "research_line": "Tiny-Vision"})
+        tried.write("config.yaml", CONFIG)
+        said = "tried: research_line tiny-vison: no record has it; did you mean Tiny-Vision?\n"
+
+        assert tried("check", "config.yaml", "--research-line", "tiny-vison").err == said
+        assert tried("check", "config.yaml", "--research-line", "tiny-vision").err == ""
+        tried.write("tried.toml", 'research_line = "tiny-vison"\n')
+        assert tried("pool").err == said
+        assert tried("check", "config.yaml").err == said
+
     def test_no_pool_is_said_once_with_what_to_do(self, tried: Runner) -> None:
         for name in ("a.yaml", "b.yaml"):
             tried.write(name, CONFIG)
@@ -274,6 +294,30 @@ class TestRank:
 
         assert tried("rank", path, "--json").json["query"]["terms"] == ["compose", "services"]
 
+    def test_a_list_without_any_of_the_words_is_told_to_be_no_answer(self, tried: Runner) -> None:
+        tried.journal({"id": "a", "name": "mixup"}, {"id": "b", "timestamp": "2026-11-01"})
+
+        absent, present = tried("rank", "--text", "quantum"), tried("rank", "--text", "quantum mixup")
+
+        assert absent.lines[0] == "no record has these words; ordered by importance and age"
+        assert absent.lines[1].startswith("  1  ")
+        assert present.lines[0].startswith("  1  ")
+        assert tried("rank", "--text", "").lines[0].startswith("  1  ")
+
+    def test_rows_of_a_results_table_are_short_and_say_what_they_say_once(self, tried: Runner) -> None:
+        long = "halve the " + "very " * 15 + "last layer"
+        tried.write(
+            "results.tsv",
+            f"commit\tval_bpb\tstatus\tdescription\na1b2c3d\t1.2\tkeep\tbaseline\nb1b2c3d\t1.3\tdiscard\t{long}\n",
+        )
+
+        lines = tried("rank", "--text", "baseline").lines
+
+        assert lines[0].endswith(" a1b2c3d  baseline")
+        assert lines[1].endswith(" b1b2c3d")
+        assert lines[2].strip() == long
+        assert len(lines) == 4
+
     def test_nothing_passes_the_filters(self, tried: Runner) -> None:
         tried.journal({"id": "a"})
 
@@ -313,17 +357,36 @@ class TestConclude:
 
         assert json.loads(path.read_text().splitlines()[-1])["amends"] == "a"
 
+    def test_a_run_of_a_table_is_named_as_the_table_names_it(self, tried: Runner) -> None:
+        tried.write("results.tsv", "commit\tval_loss\tstatus\tdescription\na1b2c3d\t1.2\tkeep\tbaseline\n")
+
+        for named in ("a1b2c3d", "…:a1b2c3d"):
+            assert tried("conclude", named, "why").status == 0
+        written = (tried.folder / ".tried" / "pool.jsonl").read_text().splitlines()
+        assert [json.loads(line)["amends"] for line in written] == ["results-table:results.tsv:a1b2c3d"] * 2
+
+    def test_a_verdict_is_changed_by_another_one(self, tried: Runner) -> None:
+        tried.journal(HOT)
+        tried.write("config.yaml", CONFIG)
+        assert tried("check", "config.yaml").status == 1
+
+        assert tried("conclude", "hot", "a bug, since mended", "--inconclusive").status == 0
+        assert tried("check", "config.yaml").status == 0
+        assert tried("conclude", "hot", "no, it is hot", "--dead-end").status == 0
+        assert tried("check", "config.yaml").status == 1
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
             (("hot",), 'say why, as in: tried conclude hot "the learning rate is too high" --dead-end'),
             (("hot", "x", "--works", "--dead-end"), "give one of --dead-end, --works and --inconclusive"),
             (("hat", "x"), "no record hat in the pool; did you mean hot?"),
+            (("r1", "x"), "r1 is 2 records: a:r1, b:r1; give a whole id"),
             (("zzz", "x"), "no record zzz in the pool; `tried rank --text WORDS` finds records by what they say"),
         ],
     )
     def test_mistakes_write_nothing(self, tried: Runner, arguments: tuple[str, ...], message: str) -> None:
-        path = tried.journal(HOT)
+        path = tried.journal(HOT, {"id": "a:r1"}, {"id": "b:r1"})
         before = path.read_bytes()
 
         result = tried("conclude", *arguments)
@@ -370,10 +433,10 @@ class TestPool:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("chek",), "No such command 'chek'"),
+        (("chek",), "No such command 'chek'. Did you mean 'check'? Try `tried --help`.\n"),
         (("check",), "Missing argument 'FILE…'. Try `tried check --help`."),
         (("rank",), "nothing to rank by; give a config FILE, or --text, or --architecture"),
-        (("rank", "x.yaml", "--text", "y"), "give a config FILE or --text with --architecture, not both"),
+        (("rank", "x.yaml", "--text", "y"), "a FILE is ranked by what it holds: give it alone, or --text and"),
         (("rank", "missing.yaml"), "missing.yaml: there is no such file; check the path"),
         (("rank", "notes.txt"), "notes.txt: no language of configs"),
         (("rank", "--text", "x", "--now", "soon"), "--now soon: expected a time such as 2026-11-30T12:00:00Z"),
@@ -439,7 +502,7 @@ def test_version_takes_less_than_150_milliseconds() -> None:
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     pool = tmp_path / ".tried" / "pool.jsonl"
     pool.parent.mkdir()
-    pool.write_text("".join(f'{{"id": "r{number}", "name": "{"x" * 200}"}}\n' for number in range(900)))
+    pool.write_text("".join(f'{{"id": "r{number}", "name": "{"x " * 100}"}}\n' for number in range(900)))
     command = f"{sys.executable} -m tried rank --text x --limit 900 | head -1"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
 
@@ -452,6 +515,22 @@ def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
 
     assert "\x1b" not in done.stdout
     assert "records in all" in done.stdout
+
+
+@pytest.mark.parametrize(("no_colour", "escapes"), [("", True), ("1", False)])
+def test_no_color_means_no_escapes_on_a_terminal_either(no_colour: str, escapes: bool) -> None:
+    """Bold and dim are escapes too."""
+    ours, theirs = os.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": no_colour}
+    command = [sys.executable, "-m", "tried", "pool"]
+    folder = REPOSITORY / "fixtures" / "demo"
+    subprocess.run(command, cwd=folder, env=environment, stdout=theirs, timeout=60, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 65536)
+    os.close(ours)
+
+    assert b"records in all" in shown
+    assert (b"\x1b" in shown) is escapes
 
 
 def test_a_terminal_that_knows_no_block_characters_shows_something(tmp_path: Path) -> None:

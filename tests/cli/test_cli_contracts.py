@@ -221,6 +221,26 @@ class TestPool:
         assert report["totals"]["records"] == 0
 
 
+def test_what_conclude_wrote_has_these_keys_and_no_others(tried: Runner) -> None:
+    path = tried.journal(base(), dead_end())
+
+    report = tried("conclude", "hot", "  too   hot ", "--dead-end", "--json").json
+    written = json.loads(path.read_text().splitlines()[-1])
+
+    assert report == {
+        "schema": "tried.conclude/v1",
+        "path": str(path),
+        "id": written["id"],
+        "amends": "hot",
+        "verdict": "dead_end",
+        "headline": "too hot",
+        "timestamp": written["timestamp"],
+    }
+    bare = tried("conclude", "hot", "--works", "--json").json
+    assert (bare["verdict"], bare["headline"]) == ("works", None)
+    assert tried("conclude", "hot", "why", "--json").json["verdict"] is None
+
+
 def test_non_finite_numbers_are_text(tmp_path: Path) -> None:
     from datetime import UTC, datetime
 

@@ -48,7 +48,8 @@ def _in_one_line(error: Exception) -> str:
     if usage is not None:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "tried"
-        return f"{str(usage()).rstrip('.')}. Try `{command} --help`."
+        said = str(usage()).rstrip(".")
+        return f"{said}{'' if said.endswith('?') else '.'} Try `{command} --help`."
     if os.environ.get("TRIED_TRACEBACK"):
         raise error
     return (

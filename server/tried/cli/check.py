@@ -14,7 +14,16 @@ import typer
 from tried.analysis import Analysis
 from tried.cli.failure import Failure
 from tried.cli.files import config_files_in, must_exist, read_config
-from tried.cli.options import AsJson, Now, Pools, empty_pool_advice, now_from, open_workspace, tell_of_unread
+from tried.cli.options import (
+    AsJson,
+    Now,
+    Pools,
+    empty_pool_advice,
+    now_from,
+    open_workspace,
+    tell_of_unknown_line,
+    tell_of_unread,
+)
 from tried.cli.output import complain, console, line_of, write_json
 from tried.draft.entries import Problem
 from tried.findings.finding import Finding, Severity
@@ -44,8 +53,13 @@ def check(
 ) -> int:
     """Say what a config repeats. Exit status 1 if a warning stands, 2 on an error."""
     checked = _Checked(pools, research_line, now_from(now))
-    for path, named in config_files_in(files):
-        checked.add(path, named)
+    for path in files:
+        found = False
+        for file, named in config_files_in([path]):
+            checked.add(file, named)
+            found = True
+        if not found:
+            complain(f"{path}: holds no file of a config language (YAML, JSON, TOML, Python, .env, shell)")
     if as_json:
         write_json(check_report(checked.files))
     else:
@@ -100,6 +114,7 @@ class _Checked:
             overrides: dict[str, object] = {"research_line": self.research_line} if self.research_line else {}
             self.workspaces[folder] = open_workspace(folder, self.pools, overrides)
             tell_of_unread(self.workspaces[folder], self.pools)
+            tell_of_unknown_line(self.workspaces[folder])
             if not self.workspaces[folder].snapshot:
                 complain(empty_pool_advice(self.workspaces[folder], self.pools))
         return self.workspaces[folder]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -85,6 +86,16 @@ def _not_read(reports: list[SourceReport], folder: Path | None) -> str:
         said = f"{lines} not read as {'it stands' if count == 1 else 'they stand'} ({example})"
     more = f", and more in {counted(len(reports) - 1, 'other source')}" if len(reports) > 1 else ""
     return f"{place}: {said}{more}"
+
+
+def tell_of_unknown_line(workspace: Workspace) -> None:
+    """A research line that is set and that no record has: nothing is then evidence of the same line."""
+    line, known = workspace.settings.research_line, workspace.snapshot.research_lines
+    if line is None or not workspace.snapshot or line.casefold() in map(str.casefold, known):
+        return
+    near = difflib.get_close_matches(line, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else "`tried pool` lists those that there are"
+    complain(f"research_line {line}: no record has it; {hint}")
 
 
 def folder_of_here() -> Path:

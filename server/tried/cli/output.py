@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.text import Text
@@ -22,8 +23,10 @@ def prepare_streams() -> None:
 
 
 def console() -> Console:
-    """Prints `rich.text.Text`: text of data is never markup, and lines are never wrapped."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    """Prints `rich.text.Text`: text of data is never markup, and lines are never wrapped. With NO_COLOR there is no
+    escape sequence at all, bold and dim included."""
+    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True, color_system=colours)
 
 
 def line_of(*parts: str | tuple[str, str]) -> Text:

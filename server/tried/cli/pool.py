@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from tried.cli.failure import Failure
-from tried.cli.options import AsJson, Pools, empty_pool_advice, folder_of_here, open_workspace
+from tried.cli.options import AsJson, Pools, empty_pool_advice, folder_of_here, open_workspace, tell_of_unknown_line
 from tried.cli.output import complain, console, line_of, write_json
 from tried.pool.pool import Coverage, PoolSnapshot, SourceReport
 from tried.render.escape import plain
@@ -47,6 +47,7 @@ def pool(
         complain(empty_pool_advice(workspace, pools))
         return
     _print_totals(workspace.snapshot)
+    tell_of_unknown_line(workspace)
 
 
 def _source(source: SourceReport, folder: Path | None) -> Text:

@@ -23,7 +23,7 @@ from tried.cli.options import (
     tell_of_unread,
 )
 from tried.cli.output import complain, console, line_of, write_json
-from tried.cli.ranking_text import print_ranking
+from tried.cli.ranking_text import how_ordered, print_ranking
 from tried.ranking.query import RetrievalQuery
 from tried.render.reports import ranking_report
 from tried.workspace import Workspace, workspace_folder
@@ -56,7 +56,7 @@ def rank(
     if file is None and text is None and architecture is None:
         raise Failure("nothing to rank by; give a config FILE, or --text, or --architecture")
     if file is not None and (text is not None or architecture is not None):
-        raise Failure("give a config FILE or --text with --architecture, not both")
+        raise Failure("a FILE is ranked by what it holds: give it alone, or --text and --architecture without it")
     if file:
         must_exist(file)
     workspace = open_workspace(workspace_folder(file) if file else folder_of_here(), pools)
@@ -71,6 +71,8 @@ def rank(
     if as_json:
         write_json(ranking_report(query, ranking, moment, workspace.settings.metrics.directions))
     elif ranking:
+        if remark := how_ordered(query, ranking[0]):
+            console().print(line_of(remark))
         print_ranking(ranking, workspace.snapshot, moment)
     elif not workspace.snapshot:
         complain(empty_pool_advice(workspace, pools))

@@ -8,9 +8,13 @@ from datetime import datetime
 from rich.text import Text
 
 from tried.cli.output import console, line_of
-from tried.pool.history import Ending
 from tried.pool.pool import PoolSnapshot
+from tried.pool.run import Ending
+from tried.pool.sources.results_table import KIND as RESULTS_TABLE
 from tried.ranking.breakdown import ScoredRecord, Term
+from tried.ranking.query import RetrievalQuery
+from tried.ranking.tokenizer import tokenize
+from tried.record_names import native_ids
 from tried.render.escape import plain, shortened
 from tried.render.words import CELLS_PER_POINT, MARKS, ending_of, when
 
@@ -21,16 +25,37 @@ SHADES = (
     ("importance", "░", "green"),
 )
 STYLES: dict[Ending, str] = {"dead_end": "bold red", "worked": "bold green", "open": "dim"}
+NAME_LENGTH = 60
 HEADLINE_LENGTH = 140
 
 
+def how_ordered(query: RetrievalQuery, best: ScoredRecord) -> str | None:
+    """What a list is that looks like an answer and is none: no record has any word of the query. None otherwise."""
+    applied = {term.name for term in best.terms if term.signal is not None}
+    if "lexical" in applied or not tokenize(query.text):
+        return None
+    orders = {"structural": "architecture", "importance": "importance", "recency": "age"}
+    by = " and ".join(word for name, word in orders.items() if name in applied)
+    return f"no record has these words; ordered by {by}" if by else "no record has these words"
+
+
 def print_ranking(ranking: Sequence[ScoredRecord], snapshot: PoolSnapshot, now: datetime) -> None:
-    """Rank, score, bar, how it ended, which record and when; then what was concluded."""
+    """Rank, score, bar, how it ended, which record and when; then what was concluded, if the name does not say it.
+
+    Rows of results tables are named by what the table calls them, where that is plain enough to find them again.
+    """
     out = console()
+    natives = native_ids(snapshot)
     for place, scored in enumerate(ranking, start=1):
         record = scored.record
         ending = ending_of(snapshot, record.id)
-        name = f"  {shortened(record.name, 60)}" if record.name and record.name != record.id else ""
+        told = plain(record.headline or record.hypothesis or record.notes or "")
+        name = plain(record.name) if record.name != record.id else ""
+        if told == name:
+            # Said once: here if there is room, else below.
+            name, told = (name, "") if len(name) <= NAME_LENGTH else ("", told)
+        shown = natives.get(record.id, record.id) if record.source == RESULTS_TABLE else record.id
+        name = f"  {shortened(name, NAME_LENGTH)}" if name and name != shown else ""
         date = when(record, now)
         out.print(
             Text.assemble(
@@ -38,12 +63,12 @@ def print_ranking(ranking: Sequence[ScoredRecord], snapshot: PoolSnapshot, now: 
                 _bar(scored.terms),
                 "  ",
                 (MARKS[ending], STYLES[ending]),
-                f" {plain(record.id)}",
+                f" {plain(shown)}",
                 (name, "bold"),
                 (f"  {date}" if date else "", "dim"),
             )
         )
-        if told := record.headline or record.hypothesis or record.notes:
+        if told:
             out.print(line_of(" " * (14 + CELLS_PER_POINT), shortened(told, HEADLINE_LENGTH)))
     legend = Text("     ")
     for name, block, style in SHADES:

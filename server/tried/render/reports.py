@@ -1,4 +1,4 @@
-"""The JSON that the command line and the language server give out: three contracts, versioned by their `schema`.
+"""The JSON that the command line and the language server give out: contracts, versioned by their `schema`.
 
 Invariant: what comes out is plain JSON data: floats at full precision, non-finite ones as "nan", "inf", "-inf".
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 from tried.findings.finding import Finding
 from tried.pool.outcome import Directions, is_dead_end
 from tried.pool.pool import Coverage, PoolSnapshot
-from tried.pool.record import finite
+from tried.pool.record import ExperimentRecord, finite
 from tried.ranking.breakdown import ScoredRecord, Term
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.tokenizer import tokenize
@@ -22,6 +23,7 @@ from tried.text import LineIndex
 RANKING_SCHEMA: Final = "tried.ranking/v1"
 CHECK_SCHEMA: Final = "tried.check/v1"
 POOL_SCHEMA: Final = "tried.pool/v1"
+CONCLUDE_SCHEMA: Final = "tried.conclude/v1"
 
 
 def ranking_report(
@@ -125,6 +127,20 @@ def pool_report(snapshot: PoolSnapshot) -> dict[str, Any]:
             "dead_ends": totals.dead_ends,
             "coverage": _coverage(totals.coverage),
         },
+    }
+    return _plain(report)
+
+
+def conclude_report(amendment: ExperimentRecord, path: Path) -> dict[str, Any]:
+    """``tried.conclude/v1``: the amendment that was written to the journal at `path`."""
+    report = {
+        "schema": CONCLUDE_SCHEMA,
+        "path": str(path),
+        "id": amendment.id,
+        "amends": amendment.amends,
+        "verdict": amendment.verdict,
+        "headline": amendment.headline or None,
+        "timestamp": amendment.timestamp,
     }
     return _plain(report)
 
