@@ -28,6 +28,7 @@ def normalise_key(key: str | Path) -> str:
     return ".".join(segment for segment in plain if segment)
 
 
+@lru_cache(maxsize=65536)
 def words_of(segment: str) -> tuple[str, ...]:
     """The words of one key segment in lower case: ``numTrainEpochs``, ``num_train_epochs`` → num train epochs."""
     return tuple(word.lower() for word in _WORD.findall(segment))

@@ -78,9 +78,15 @@ def scopes(
         if line is not own and len(line.leaf_items & leaves) < settings.minimum_compared:
             continue
         aligned = align(draft.parameters, line.keys, line.keys_by_suffix)
-        if aligned.values:
+        if aligned.values and (line is own or _may_be_similar(aligned, line, settings)):
             started = _started_by(draft, line, aligned, saved_at) if saved_at is not None else frozenset()
             yield Scope(line, line is own, aligned, settings, started, machine)
+
+
+def _may_be_similar(draft: AlignedDraft, line: LineHistory, settings: FindingSettings) -> bool:
+    """Whether any run of the line can have as much in common with the draft as is needed there."""
+    known = sum(1 for key, parameter in draft.values.items() if (key, parameter.value) in line.by_item)
+    return known >= max(settings.minimum_compared, settings.minimum_similarity * (len(draft.values) + len(draft.new)))
 
 
 def own_line(draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings) -> LineHistory | None:

@@ -90,12 +90,12 @@ def _dead_value(scope: Scope, key: str, parameter: Parameter) -> list[Run]:
     item = (key, parameter.value)
     if not is_known(parameter.value) or scope.line.changed_from[item]:
         return []
-    having = [run for run in scope.line.by_item[item].values() if key in run.values]
-    if any(not _is_to_blame(run) for run in having):
+    having = scope.line.by_item[item].values()
+    if any(not _is_to_blame(run) for run in having if key in run.values):
         return []
     if not any(run.ending == "worked" for run in scope.line.by_key[key].values()):
         return []
-    runs = _enough(scope, having)
+    runs = _enough(scope, (run for run in having if key in run.values))
     if not runs or max(scope.comparison(run).agreement for run in runs) < scope.settings.move_agreement:
         return []
     return runs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from tried.draft.keys import words_of
@@ -15,7 +17,10 @@ _SIZE_WORDS: Final = frozenset(
     | {"resolution", "image", "img", "res", "crop", "frames", "samples", "experts", "vocab", "units", "filters", "rank"}
 )
 
+_ENOUGH = 10
 
+
+@lru_cache(maxsize=65536)
 def is_size(shown: str) -> bool:
     """True for a key that says how large something is that lies in memory."""
     return not _SIZE_WORDS.isdisjoint(words_of(shown.rsplit(".", 1)[-1]))
@@ -34,19 +39,23 @@ def is_smaller_somewhere(scope: Scope, run: Run, apart_from: str = "") -> bool:
 
 
 def as_large_fitted(scope: Scope, key: str) -> list[Run]:
-    """Runs that worked although they were as large as the draft in `key` and in every other size that both state."""
+    """Runs that worked although they were as large as the draft in `key` and in every other size that both state.
+
+    The first few of them: one is enough to contradict.
+    """
     size = number_of(scope.draft.values[key].value)
     if size is None:
         return []
-    return [
+    fitted = (
         run
         for run in scope.line.by_key[key].values()
         if run.ending == "worked"
         and (theirs := number_of(run.values[key].value)) is not None
         and theirs >= size
-        and scope.admits(run)
         and not _is_larger_somewhere(scope, run)
-    ]
+        and scope.admits(run)
+    )
+    return list(islice(fitted, _ENOUGH))
 
 
 def _is_larger_somewhere(scope: Scope, run: Run) -> bool:
@@ -65,8 +74,8 @@ def largest_fitting(scope: Scope, key: str, below: float) -> str:
     best: tuple[float, str] | None = None
     for run in scope.line.by_key[key].values():
         size = number_of(run.values[key].value)
-        if run.ending != "worked" or size is None or size >= below or not scope.admits(run):
+        if run.ending != "worked" or size is None or size >= below:
             continue
-        if best is None or size > best[0]:
+        if (best is None or size > best[0]) and scope.admits(run):
             best = (size, run.values[key].text)
     return best[1] if best else ""

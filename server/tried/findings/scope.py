@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from tried.draft.alignment import AlignedDraft
@@ -159,6 +159,7 @@ class Scope:
         return bool(recorded) and not run.changes
 
 
+@lru_cache(maxsize=65536)
 def is_length(kind: ParameterKind, shown: str) -> bool:
     """True for a budget that says how long a run is, and not how often something is done in it."""
     words = set(words_of(shown.rsplit(".", 1)[-1]))
