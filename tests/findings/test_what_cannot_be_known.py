@@ -95,9 +95,9 @@ def test_out_of_memory_holds_for_what_is_larger() -> None:
     run = crashed("a:1", {}, "OOM", changes={"DEPTH": (8, 16)})
     (finding,) = findings_in({**BASE, "DEPTH": 20, "depth": None}, [run])
     assert (finding.evidence, finding.severity, finding.message) == (
-        "move",
+        "near",
         "information",
-        "DEPTH 16: out of memory (a:1)",
+        "close to DEPTH 16: out of memory (a:1)",
     )
     assert findings_in({**BASE, "DEPTH": 12, "depth": None}, [run]) == []
 

@@ -80,7 +80,7 @@ def _claim(scope: Scope, runs: list[Run]) -> Claim:
         fits = largest_fitting(scope, changes[0].key, size)
         contrast = f"{fits} fits" if fits else ""
     return Claim(
-        evidence="move",
+        evidence="move" if stands_as_it_was(scope, last) else "near",
         runs=tuple(runs),
         blamed=blamed,
         change=named_changes([(p.shown, change.text) for p, change in zip(blamed, changes, strict=True)]),
@@ -104,8 +104,12 @@ def _at_most(scope: Scope, run: Run) -> Severity:
         return "information"
     if scope.comparison(run).agreement < scope.settings.move_agreement:
         return "hover"
-    equal = all(scope.draft.values[c.key].value == c.after for c in standing_changes(scope, run))
-    return "warning" if equal and not scope.changed_more(run) else "information"
+    return "warning" if stands_as_it_was(scope, run) and not scope.changed_more(run) else "information"
+
+
+def stands_as_it_was(scope: Scope, run: Run) -> bool:
+    """True where the draft has the very values, and not a larger one of what ran out of memory."""
+    return all(scope.draft.values[change.key].value == change.after for change in standing_changes(scope, run))
 
 
 def worked_with(scope: Scope, changes: tuple[KeyChange, ...], run: Run) -> list[Run]:
