@@ -83,7 +83,10 @@ def key_history(
             if runs:
                 return _history(scope, key, parameter, runs)
     best: tuple[Scope, str, list[Run]] | None = None
+    name = parameter.key.rsplit(".", 1)[-1]
     for line in history.lines.values():
+        if name not in line.names:
+            continue
         aligned = align((parameter,), line.keys, line.keys_by_suffix)
         scope = Scope(line, False, aligned, settings)
         if (key := _key_in(scope, parameter)) is not None:
@@ -104,7 +107,7 @@ def is_untried(
     if line is None or 2 * sum(1 for run in line.runs.values() if run.values) < len(line.runs):
         return False
     name = parameter.key.rsplit(".", 1)[-1]
-    return not any(key.rsplit(".", 1)[-1] == name for other in history.lines.values() for key in other.keys)
+    return not any(name in other.names for other in history.lines.values())
 
 
 def _key_in(scope: Scope, parameter: Parameter) -> str | None:

@@ -74,6 +74,11 @@ class LineHistory:
         return frozenset(self.by_key) | {key for key, _ in self.changed_to} | {key for key, _ in self.changed_from}
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """The last segments of all keys."""
+        return frozenset(key.rsplit(".", 1)[-1] for key in self.keys)
+
+    @cached_property
     def keys_by_suffix(self) -> Mapping[str, str | None]:
         """The key that ends in these segments; None where several do."""
         found: dict[str, str | None] = {}
