@@ -66,3 +66,17 @@ def test_what_surrounds_the_container_is_no_match_even_if_a_name_agrees() -> Non
     )
     assert {"seq", "patches"} <= mostly_known.values.keys()
     assert [parameter.shown for parameter in mostly_known.new] == ["slot"]
+
+
+def test_a_bare_name_at_the_root_is_not_the_end_of_a_longer_key() -> None:
+    assert matched(aligned("name: a\nlr: 1\n", ["optimizer.name", "lr"])) == {"lr": "lr"}
+
+
+def test_what_matches_by_its_end_gives_way_to_what_matches_whole() -> None:
+    found = aligned("lr: 1\nbody:\n  lr: 2\n", ["lr"])
+    assert matched(found) == {"lr": "lr"}
+
+
+def test_a_container_half_known_is_one() -> None:
+    found = aligned("seq: 1\nslot: 3\nenv:\n  lr: 1\n  depth: 2\n", ["lr", "depth", "seq"])
+    assert "seq" in found.values

@@ -123,6 +123,8 @@ def test_words_of_a_segment() -> None:
         ("callbacks.checkpoint.save_top_k", ParameterKind.BOOKKEEPING),
         ("experiment.name", ParameterKind.VOLATILE),
         ("fold", ParameterKind.VOLATILE),
+        ("loss.target", ParameterKind.KNOB),
+        ("wandb_log_freq", ParameterKind.VOLATILE),
         ("dataset.name", ParameterKind.CONTEXT),
         ("dataset_settings.name", ParameterKind.CONTEXT),
         ("data.batch_size", ParameterKind.KNOB),

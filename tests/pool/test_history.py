@@ -112,3 +112,40 @@ def test_the_usual_value_of_a_key_is_the_most_frequent_and_the_first_of_equals()
     history = ParameterHistory.empty().updated((), [record(f"r:{i}", {"lr": v}) for i, v in enumerate(values)])
     assert history.lines["a"].usual_value("lr") == 1
     assert history.lines["a"].usual_value("depth") is None
+
+
+def test_a_parent_of_another_line_tells_no_changes() -> None:
+    parent = record("r:1", {"lr": 1, "depth": 4}, research_line="b")
+    child = record("r:2", {"lr": 2, "depth": 4}, parent="r:1")
+    assert ParameterHistory.empty().updated((), [parent, child]).lines["a"].runs["r:2"].changes == ()
+
+
+def test_at_most_three_differences_from_a_parent_are_its_changes() -> None:
+    parent = record("r:1", {"a": 1, "b": 1, "c": 1, "d": 1})
+    three = record("r:2", {"a": 2, "b": 2, "c": 2, "d": 1}, parent="r:1")
+    four = record("r:3", {"a": 2, "b": 2, "c": 2, "d": 2}, parent="r:1")
+    runs = ParameterHistory.empty().updated((), [parent, three, four]).lines["a"].runs
+    assert len(runs["r:2"].changes) == 3
+    assert runs["r:3"].changes == ()
+
+
+def test_a_record_that_comes_again_keeps_its_place() -> None:
+    history = ParameterHistory.empty().updated((), [record("r:1", {"lr": 1}), record("r:2", {"lr": 1})])
+    history = history.updated((), [record("r:1", {"lr": 3})])
+    runs = history.lines["a"].runs
+    assert runs["r:1"].order < runs["r:2"].order
+
+
+def test_replicates_have_the_same_signature_and_runs_without_parameters_their_own() -> None:
+    history = ParameterHistory.empty().updated(
+        (),
+        [
+            record("r:1", {"lr": 1, "seed": 1}),
+            record("r:2", {"lr": "1.0", "seed": 2}),
+            record("r:3", {"lr": 2}),
+            record("r:4", {}),
+            record("r:5", {}),
+        ],
+    )
+    groups = sorted(len(group) for group in history.lines["a"].replicates.values())
+    assert groups == [1, 1, 1, 2]
