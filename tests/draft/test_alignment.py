@@ -80,3 +80,10 @@ def test_what_matches_by_its_end_gives_way_to_what_matches_whole() -> None:
 def test_a_container_half_known_is_one() -> None:
     found = aligned("seq: 1\nslot: 3\nenv:\n  lr: 1\n  depth: 2\n", ["lr", "depth", "seq"])
     assert "seq" in found.values
+
+
+def test_the_same_value_at_two_places_is_not_ambiguous() -> None:
+    text = "base: &b {lr: 0.5, batch: 64}\nrun:\n  <<: *b\n  depth: 12\n"
+    found = aligned(text, ["lr", "batch", "depth"])
+    assert set(found.values) == {"lr", "batch", "depth"}
+    assert found.ambiguous == frozenset()

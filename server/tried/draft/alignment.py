@@ -54,7 +54,7 @@ def align(
     for key, parameter in inexact:
         if key in exact:
             unmatched.append(parameter)
-        elif key in matched:
+        elif key in matched and matched[key].value != parameter.value:
             ambiguous.add(key)
         else:
             matched[key] = parameter
