@@ -324,3 +324,27 @@ def test_however_a_file_grows_the_same_is_read_and_said_in_the_end(
     fresh = source.scan(None)
     assert ids(every) == ids(fresh)
     assert (every.skipped, every.remarks) == (fresh.skipped, fresh.remarks)
+
+
+@pytest.mark.parametrize("bad", [b'{"id": true}', b'{"id": false, "metrics": 3}'])
+def test_an_id_that_is_none_costs_its_own_line_alone(path: Path, bad: bytes) -> None:
+    path.write_bytes(line("a") + bad + b"\n" + line("b"))
+    delta = JournalSource(path).scan(None)
+    assert ids(delta) == ["a", "b"]
+    assert said(delta) == [("line 2", 'no id: every record needs one, such as "id": "run-17"')]
+
+
+def test_a_line_that_defeats_the_reader_costs_itself_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fragile(text: bytes) -> Reading:
+        if b"cursed" in text:
+            raise KeyError("id")
+        return read_line(text)
+
+    monkeypatch.setattr(journal_source, "read_line", fragile)
+    path.write_bytes(line("a") + line("cursed") + line("b"))
+    source = JournalSource(path)
+    delta = source.scan(None)
+    assert ids(delta) == ["a", "b"]
+    assert said(delta) == [("line 2", "could not be read: KeyError: 'id'")]
+    assert source.line_of("b") == 3
+    assert source.line_of("cursed") is None

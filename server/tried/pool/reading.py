@@ -75,7 +75,7 @@ def _read_with_care(line: bytes) -> Reading:
     if not text:
         return Reading(complaints=tuple(complaints))
     records: list[ExperimentRecord] = []
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_int=_integer)
     at, whole = 0, True
     while at < len(text):
         try:
@@ -137,7 +137,7 @@ def _repair(data: dict[str, Any], records: list[ExperimentRecord], complaints: l
     if kind is not None and kind not in KINDS:
         complaints.append(_unknown_kind(kind))
         return
-    if data.get("id") in (None, "") or not isinstance(data["id"], str | int):
+    if isinstance(data.get("id"), bool) or data.get("id") in (None, "") or not isinstance(data["id"], str | int):
         complaints.append('no id: every record needs one, such as "id": "run-17"')
         return
     for _ in range(_REPAIRS):
@@ -163,7 +163,10 @@ def _remove(data: Any, place: tuple[int | str, ...]) -> str:
             path.append(str(step))
         else:
             break
-    del container[key]
+    if isinstance(container, dict):
+        container.pop(key, None)
+    elif isinstance(container, list) and isinstance(key, int) and key < len(container):
+        del container[key]
     return ".".join(path)
 
 
@@ -199,6 +202,14 @@ def _without_surrogates(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_surrogates(item) for item in value]
     return value
+
+
+def _integer(digits: str) -> int | str:
+    """A number of more digits than Python reads stays as the text that it is."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
 
 
 def _no_json(error: ValueError) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from tried.pool.journal import LINE_LIMIT
-from tried.pool.reading import read_line
+from tried.pool.reading import Reading, read_line
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.source import Delta, Skipped
 from tried.storage.files import reason_of
@@ -96,7 +96,7 @@ class JournalSource:
             with self.path.open("rb") as file:
                 for number, (line, _, _) in enumerate(_lines(file), 1):
                     if line is not None and any(name in line for name in wanted):
-                        records = read_line(line).records
+                        records = _reading_of(line).records
                         if any(record.id == record_id and record.kind == "experiment" for record in records):
                             found = number
         except OSError:
@@ -142,7 +142,7 @@ def _read(file: BinaryIO, state: FileState, known: JournalCursor | None) -> Delt
                 continue
             lines -= 1  # what somebody wrote on, on the same line
         where = f"line {lines + 1}"
-        reading = None if line is None else read_line(line)
+        reading = None if line is None else _reading_of(line)
         if not complete and (line is None or reading is None or not (reading.whole and line.endswith(b"}"))):
             torn = length
             break
@@ -168,6 +168,14 @@ def _read(file: BinaryIO, state: FileState, known: JournalCursor | None) -> Delt
         skipped.append(_unfinished(cursor))
         cursor = replace(cursor, torn_said=True)
     return Delta(tuple(upserts), (), tuple(skipped), cursor, reset, tuple(remarks))
+
+
+def _reading_of(line: bytes) -> Reading:
+    """Whatever a line holds, it costs no other line."""
+    try:
+        return read_line(line)
+    except Exception as error:
+        return Reading(complaints=(f"could not be read: {type(error).__name__}: {error}"[:200],), whole=False)
 
 
 def _grew(file: BinaryIO, state: FileState, known: JournalCursor) -> bool:
