@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from tried.pool.outcome import is_dead_end, worked
 from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
+from tried.pool.sources import results_table
 from tried.pool.sources.results_table import ResultsTableSource, is_results_table, research_line_of
 from tried.pool.sources.source import Delta
+from tried.pool.sources.table_layout import Status, status_of
 
 HEADER = "commit\tval_bpb\tmemory_gb\tstatus\tdescription"
 BASIC = f"""{HEADER}
@@ -365,6 +367,36 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     path.unlink()
     path.mkdir()
     assert [s.why for s in ResultsTableSource(path).scan(None).skipped] == ["is a folder, not a table"]
+
+
+STATUS_FIRST = """status\tcommit\tval_bpb\tdescription
+keep\tc24aaaa\t1.450\tbaseline
+discard\t66fbbbb
+keep\tcaf1111\t1.440\tDEPTH 4->5
+"""
+
+
+def test_a_short_row_is_filled_up_where_the_status_stands_first(tmp_path: Path) -> None:
+    delta = scan(tmp_path, STATUS_FIRST)
+    assert [run.id.rsplit(":", 1)[-1] for run in delta.upserts] == ["c24aaaa", "66fbbbb", "caf1111"]
+    assert [run.verdict for run in delta.upserts] == ["works", "dead_end", "works"]
+    assert delta.upserts[1].metrics == {}
+    assert delta.skipped == ()
+
+
+def test_a_row_that_defeats_the_reader_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fragile(cell: str) -> Status:
+        if cell == "revert":
+            raise IndexError("list index out of range")
+        return status_of(cell)
+
+    monkeypatch.setattr(results_table, "status_of", fragile)
+    delta = scan(tmp_path, BASIC)
+    assert [run.id.rsplit(":", 1)[-1] for run in delta.upserts] == ["c24aaaa", "66fbbbb", "caf1111", "de00000"]
+    assert [(s.where, s.why) for s in delta.skipped] == [
+        ("line 5", "could not be read: IndexError: list index out of range")
+    ]
+    assert ResultsTableSource(tmp_path / "results.tsv", tmp_path).line_of(delta.upserts[3].id) == 6
 
 
 CELLS = st.sampled_from(

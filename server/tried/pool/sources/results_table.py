@@ -13,7 +13,7 @@ import hashlib
 import re
 import stat
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -97,9 +97,8 @@ class ResultsTableSource:
         layout = layout_of(table) if table is not None else None
         if table is None or layout is None:
             return None
-        rows = (row.line for row in table.rows if laid_out(row, layout)[0] is not None)
-        records, _ = records_of(table, layout, self.name, self.research_line)
-        return next((line for line, record in zip(rows, records, strict=True) if record.id == record_id), None)
+        rows = _read_rows(table, layout, self.name, self.research_line)
+        return next((line for line, record, _ in rows if record is not None and record.id == record_id), None)
 
     def _failed(self, why: str, known: TableCursor | None, state: FileState | None = None) -> Delta:
         return _delta(TableCursor(state, {}, (Skipped("the file", why),)), known)
@@ -124,24 +123,34 @@ def records_of(
     table: Table, layout: Layout, name: str, research_line: str
 ) -> tuple[tuple[ExperimentRecord, ...], tuple[Skipped, ...]]:
     """The rows as records, in their order, each derived from the last row that was kept before it."""
-    skipped = list(table.skipped)
-    records: list[ExperimentRecord] = []
+    rows = tuple(_read_rows(table, layout, name, research_line))
+    records = tuple(record for _, record, _ in rows if record is not None)
+    skipped = (Skipped(f"line {line}", complaint) for line, _, complaint in rows if complaint)
+    return records, (*table.skipped, *skipped)
+
+
+def _read_rows(
+    table: Table, layout: Layout, name: str, research_line: str
+) -> Iterator[tuple[int, ExperimentRecord | None, str | None]]:
+    """(line, record or None, a complaint or None) of each row; whatever a row holds, it costs no other row."""
     kept: dict[tuple[str, ...], ExperimentRecord] = {}
     seen: Counter[str] = Counter()
     for row in table.rows:
         cells, complaint = laid_out(row, layout)
-        if complaint:
-            skipped.append(Skipped(f"line {row.line}", complaint))
         if cells is None:
+            yield row.line, None, complaint
             continue
-        status = status_of(cells[layout.status])
-        context = tuple(cells[index] for index in layout.context)
-        native = _native_id(cells, layout, seen)
-        record = _record(cells, layout, status, f"{KIND}:{name}:{native}", research_line, kept.get(context))
-        records.append(record)
+        try:
+            status = status_of(cells[layout.status])
+            context = tuple(cells[index] for index in layout.context)
+            native = _native_id(cells, layout, seen)
+            record = _record(cells, layout, status, f"{KIND}:{name}:{native}", research_line, kept.get(context))
+        except Exception as error:
+            yield row.line, None, f"could not be read: {type(error).__name__}: {error}"[:200]
+            continue
         if status.kept:
             kept[context] = record
-    return tuple(records), tuple(skipped)
+        yield row.line, record, complaint
 
 
 def _record(

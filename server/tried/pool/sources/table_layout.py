@@ -165,8 +165,8 @@ def laid_out(row: Row, layout: Layout) -> tuple[list[str] | None, str | None]:
     cells, width = list(row.cells), len(layout.header)
     if sum(bool(cell) for cell in cells) < 2:
         return None, "fewer than two cells; a remark needs a `#` in front"
-    if len(cells) < width and layout.status > 0:
-        # The first cell was left out altogether, tab included.
+    if len(cells) < width:
+        # Perhaps the first cell was left out altogether, tab included; else those on the right.
         lacking = width - len(cells)
         if not _is_status(cells, layout.status) and _is_status(cells, layout.status - lacking):
             cells = [""] * lacking + cells
