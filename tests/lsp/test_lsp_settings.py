@@ -46,6 +46,43 @@ def test_initialization_options(start: Callable[..., RawClient], folder: Path, w
     assert client.pushed(uri, until=lambda found: True) == []
 
 
+@pytest.mark.parametrize("answer", ["error", None, [], [{"findings": {"minimum_compared": 1}}]])
+def test_the_options_count_where_the_client_has_no_configuration(
+    tmp_path: Path, answer: list[dict[str, Any]] | str | None
+) -> None:
+    """An error, null, or an answer for fewer folders than were asked for."""
+    folders = [tmp_path.resolve() / name for name in ("first", "second")]
+    client = RawClient()
+    try:
+        if answer == "error":
+            del client.answers["workspace/configuration"]
+        else:
+            client.answers["workspace/configuration"] = lambda params: answer
+        for folder in folders:
+            make_workspace(folder)
+        client.initialize(NEOVIM_LIKE, folders, options=SILENT)
+        for folder in folders:
+            uri = (folder / "next.yaml").as_uri()
+            client.open(uri, CONFIG)
+            assert client.pushed(uri, until=lambda found: True) == []
+        assert client.finish() == 0
+    finally:
+        client.kill()
+
+
+def test_the_options_count_in_a_folder_that_is_added(tmp_path: Path, start: Callable[..., RawClient]) -> None:
+    added = tmp_path.resolve() / "added"
+    make_workspace(added)
+    client = start(NEOVIM_LIKE, options=SILENT)
+    del client.answers["workspace/configuration"]
+    event = {"added": [{"uri": added.as_uri(), "name": "added"}], "removed": []}
+    client.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+    client.open((added / "next.yaml").as_uri(), CONFIG)
+    assert client.pushed((added / "next.yaml").as_uri(), until=lambda found: True) == []
+    client.wait(lambda: "refused workspace/configuration" in client.stderr, 10, "a line in the log")
+    client.stderr = ""
+
+
 def test_the_configuration_wins_over_the_options(start: Callable[..., RawClient], folder: Path) -> None:
     louder = {"findings": {"enable": True, "severity": {"move": "information"}}}
     client = start(NEOVIM_LIKE, options=SILENT, configuration=louder)

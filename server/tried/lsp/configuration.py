@@ -18,7 +18,7 @@ REGISTRATION = "tried/configuration"
 
 def from_initialize(session: Session, options: object) -> None:
     """`initializationOptions` hold the settings, as they are or under `tried`."""
-    session.initial_settings = _section(options)
+    session.initial_settings = session.common_settings = _section(options)
 
 
 async def register(session: Session) -> None:
@@ -29,15 +29,16 @@ async def register(session: Session) -> None:
 
 
 async def fetch(session: Session) -> None:
-    """Gives each folder its settings; the documents of those whose settings are other ones are analysed anew."""
+    """Gives each folder its settings; the documents of those whose settings are other ones are analysed anew. For which
+    the client has no answer, the initial ones count."""
     scopes = [folder.uri for folder in session.folders] or [None]
     if session.client.features.configuration:
         answers = await session.client.configuration(scopes, SECTION)
-        told = [answer if isinstance(answer, Mapping) else {} for answer in answers]
+        told = [answer if isinstance(answer, Mapping) else {} for answer in answers[: len(scopes)]]
+        told += [{}] * (len(scopes) - len(told))
     else:
         told = [session.pushed_settings] * len(scopes)
-    settings = [_merged(session.initial_settings, own) for own in told]
-    session.use_editor_settings(settings or [session.initial_settings])
+    session.use_editor_settings([_merged(session.initial_settings, own) for own in told])
 
 
 def did_change_configuration(session: Session, params: t.DidChangeConfigurationParams) -> None:

@@ -35,9 +35,14 @@ log = logging.getLogger("tried.lsp")
 Result = TypeVar("Result")
 
 ANALYSIS_THREADS = 2
+LARGE_ANALYSIS_THREADS = 1
+ERRAND_THREADS = 2
 LOADER_THREADS = 2
 NOW_SECONDS = 60.0
 REFRESH_SECONDS = 0.05
+
+LARGE_CHARACTERS = 100_000
+"""Texts from this length on are analysed in a thread apart: no number of them holds up the others."""
 
 CONFIGURATION_SECONDS = 5.0
 """Settings are waited for at most so long before the first analysis."""
@@ -64,6 +69,8 @@ class Session:
         self.problems_changed = asyncio.Event()
         self.configured = asyncio.Event()
         self.analysts = ThreadPoolExecutor(ANALYSIS_THREADS, "tried-analyst")
+        self.large_analysts = ThreadPoolExecutor(LARGE_ANALYSIS_THREADS, "tried-large-analyst")
+        self.errands = ThreadPoolExecutor(ERRAND_THREADS, "tried-errand")
         self.loaders = ThreadPoolExecutor(LOADER_THREADS, "tried-loader")
         self._pools = tuple(pools)
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -85,8 +92,9 @@ class Session:
         return datetime.now(UTC)
 
     async def in_background(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        """What a function returns that runs in a worker thread, so that the event loop goes on meanwhile."""
-        return await asyncio.get_running_loop().run_in_executor(self.analysts, work, *arguments)
+        """What a quick function returns that runs in a worker thread, so that the event loop goes on meanwhile. No
+        analysis holds it up."""
+        return await asyncio.get_running_loop().run_in_executor(self.errands, work, *arguments)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Runs in the background; a failure is logged, never raised anywhere else."""
@@ -104,7 +112,7 @@ class Session:
         self._is_closed = True
         for task in list(self._tasks):
             task.cancel()
-        for pool in (self.analysts, self.loaders):
+        for pool in (self.analysts, self.large_analysts, self.errands, self.loaders):
             pool.shutdown(wait=False, cancel_futures=True)
 
     # folders
@@ -114,6 +122,7 @@ class Session:
         if path is None or any(folder.path == path for folder in self.folders):
             return None
         folder = Folder(path, uri, self._pools)
+        folder.editor_settings = self.initial_settings
         self.folders.append(folder)
         return folder
 
@@ -297,7 +306,8 @@ class Session:
         if folder.workspace is None:
             return Analysed(text, folder.revision, self.now(), PoolSnapshot(), Settings(), None)
         work = functools.partial(analysed_text, document, text, folder.workspace, folder.revision, self.now())
-        return await asyncio.get_running_loop().run_in_executor(self.analysts, work)
+        analysts = self.large_analysts if len(text.content) >= LARGE_CHARACTERS else self.analysts
+        return await asyncio.get_running_loop().run_in_executor(analysts, work)
 
     async def _loaded(self, folder: Folder) -> None:
         """Loads the folder in a task of its own, which closing the document does not cancel."""
