@@ -48,6 +48,21 @@ def test_two_equal_parameters_are_too_few_elsewhere() -> None:
     assert findings_in({"lr": 0.5, "a": 1}, [run, HOME]) == []
 
 
+def test_elsewhere_the_keys_of_the_run_count_in_the_union_too() -> None:
+    """Three equal of three and seven more, or eight more: 3 in 10, or 3 in 11."""
+    draft = {"lr": 0.5, "a": 1, "b": 2}
+    for more, expected in ((7, [("move", "hover", "s:1")]), (8, [])):
+        run = moved("s:1", {**draft, **{f"x{i}": i for i in range(more)}}, line="speech")
+        assert of("move", findings_in(draft, [run, HOME])) == expected
+
+
+def test_elsewhere_it_is_the_run_that_must_be_similar_and_not_its_line() -> None:
+    draft = {"lr": 0.5, "a": 1, "b": 2}
+    run = moved("s:1", {"lr": 0.5, "a": 1, "b": 9}, line="speech")
+    other = worked("s:2", {"lr": 9, "a": 9, "b": 2}, line="speech")
+    assert findings_in(draft, [run, other, HOME]) == []
+
+
 def test_a_code_error_of_a_debug_run_is_still_told() -> None:
     short = crashed("a:1", {**BASE, "epochs": 1}, "KeyError: 'x'")
     assert of("repeat", findings_in({**BASE, "epochs": 100}, [short])) == [("repeat", "hover", "a:1")]
