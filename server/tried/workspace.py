@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tried.analysis import Analysis, analyse, rank_in
 from tried.pool.pool import Pool, PoolSnapshot, SourceReport
-from tried.pool.sources.discovery import JOURNALS, Discovery, discover, source_of
+from tried.pool.sources.discovery import IS_LINK_OUT, JOURNALS, Discovery, discover, source_of
 from tried.pool.sources.source import Skipped, Source
 from tried.settings import LoadedSettings, Settings, SettingsProblem, has_settings, load_settings
 from tried.settings.merge import GLOB, lies_inside
+from tried.storage.paths import exists, is_file, is_folder
 
 if TYPE_CHECKING:
     from tried.pool.record import Direction
@@ -147,7 +148,11 @@ class Workspace:
         notes = [found for found in extra if isinstance(found, Skipped)]
         if self.folder is not None and loaded.settings.pool.discover and not self._only_extra:
             found = self._search(self.folder, loaded.settings.pool.exclude)
-            sources, notes = [*found.sources, *sources], [*notes, *found.limits]
+            known = {str(source.path) for source in sources}
+            sources, notes = (
+                [*found.sources, *sources],
+                [*notes, *(limit for limit in found.limits if limit.where not in known)],
+            )
         return tuple(sources), tuple(notes), named
 
     def _named(self, place: str, *, trusted: bool) -> Iterator[Source | Skipped]:
@@ -156,8 +161,8 @@ class Workspace:
             if isinstance(path, Skipped):
                 yield path
             elif not trusted and (self.folder is None or not lies_inside(str(path), self.folder)):
-                yield Skipped(str(path), "is a link out of the workspace and is not read; name it in your own settings")
-            elif path.is_dir() and (inside := discover(path).sources):
+                yield Skipped(str(path), IS_LINK_OUT)
+            elif is_folder(path) and (inside := _inside(discover(path, within=self.folder))):
                 yield from inside
             else:
                 yield source_of(path, self.folder)
@@ -167,9 +172,9 @@ class Workspace:
         last = self._searched
         now = time.monotonic()
         if last is not None and now - last.at < PATIENCE * last.seconds:
-            known = {source.path for source in last.found.sources}
+            known = {source.path for source in last.found.sources} | {Path(told.where) for told in last.found.limits}
             usual = [folder / journal for journal in JOURNALS] + [folder / "results.tsv"]
-            if all(path in known or not path.exists() for path in usual):
+            if all(path in known or not exists(path) for path in usual):
                 return last.found
         found = discover(folder, exclude)
         self._searched = _Search(found, now, time.monotonic() - now)
@@ -207,7 +212,7 @@ def _instead_of(path: Path) -> str:
     """What to do about a path where there is nothing."""
     try:
         beside = sorted(entry.name for entry in islice(os.scandir(path.parent), NAMED_LIMIT))
-    except OSError:
+    except (OSError, ValueError):
         return f"nor is there a folder {path.parent}; correct the path"
     near = difflib.get_close_matches(path.name, beside, n=1)
     return f"did you mean {near[0]}?" if near else "correct the path, or create the file"
@@ -220,6 +225,10 @@ class _Search:
     seconds: float
 
 
+def _inside(found: Discovery) -> tuple[Source | Skipped, ...]:
+    return (*found.sources, *found.limits)
+
+
 def _expanded(place: str) -> Iterator[Path | Skipped]:
     """The files that an absolute path or glob stands for; `**` does not follow links."""
     parts = Path(place).parts
@@ -227,10 +236,10 @@ def _expanded(place: str) -> Iterator[Path | Skipped]:
     if fixed == len(parts):
         yield Path(place)
         return
-    matches = islice(Path(*parts[:fixed]).glob(str(Path(*parts[fixed:]))), NAMED_LIMIT + 1)
     try:
-        found = sorted(path for path in matches if path.is_file())
-    except (OSError, ValueError) as error:
+        matches = islice(Path(*parts[:fixed]).glob(str(Path(*parts[fixed:]))), NAMED_LIMIT + 1)
+        found = sorted(path for path in matches if is_file(path))
+    except (OSError, RuntimeError, ValueError) as error:
         yield Skipped(place, f"cannot be searched: {error}")
         return
     if not found:

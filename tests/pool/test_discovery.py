@@ -1,6 +1,8 @@
 """What is found in a workspace folder without being told."""
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,3 +117,75 @@ def test_a_named_file_is_a_table_by_its_suffix_and_else_a_journal(tmp_path: Path
     assert isinstance(source_of(tmp_path / "x.CSV"), ResultsTableSource)
     assert source_of(tmp_path / "x.jsonl") == JournalSource(tmp_path / "x.jsonl")
     assert isinstance(source_of(tmp_path / "x"), JournalSource)
+
+
+class TestLinks:
+    """Nobody's files elsewhere are read because a folder says so."""
+
+    def place(self, tmp_path: Path) -> tuple[Path, Path]:
+        folder, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
+        put(folder, "runs/results.tsv")
+        put(elsewhere, "pool.jsonl", "results.tsv", "tried/pool.jsonl")
+        return folder, elsewhere
+
+    def test_a_link_out_of_the_folder_is_told_and_not_read(self, tmp_path: Path) -> None:
+        folder, elsewhere = self.place(tmp_path)
+        (folder / ".tried").mkdir()
+        (folder / ".tried" / "pool.jsonl").symlink_to(elsewhere / "pool.jsonl")
+        (folder / "results.tsv").symlink_to("../elsewhere/results.tsv")
+        discovery = discover(folder)
+        assert [source.path for source in discovery.sources] == [folder / "runs" / "results.tsv"]
+        assert [skipped.where for skipped in discovery.limits] == [
+            str(folder / "results.tsv"),
+            str(folder / ".tried" / "pool.jsonl"),
+        ]
+        assert {skipped.why for skipped in discovery.limits} == {
+            "is a link out of the workspace and is not read; name it in your own settings"
+        }
+
+    def test_a_journals_folder_is_no_way_around_it(self, tmp_path: Path) -> None:
+        folder, elsewhere = self.place(tmp_path)
+        (folder / ".tried").symlink_to(elsewhere / "tried")
+        assert found(folder) == ["runs/results.tsv"]
+        assert [skipped.where for skipped in discover(folder).limits] == [str(folder / ".tried" / "pool.jsonl")]
+
+    def test_a_link_within_the_folder_or_the_workspace_around_it_is_followed(self, tmp_path: Path) -> None:
+        folder, _ = self.place(tmp_path)
+        (folder / "results.tsv").symlink_to("runs/results.tsv")
+        assert found(folder) == ["results.tsv", "runs/results.tsv"]
+        (folder / "runs" / "experiments.tsv").symlink_to("../results.tsv")
+        assert [s.path.name for s in discover(folder / "runs", within=folder).sources] == [
+            "experiments.tsv",
+            "results.tsv",
+        ]
+
+    def test_a_folder_behind_a_link_is_a_folder_like_others(self, tmp_path: Path) -> None:
+        folder, _ = self.place(tmp_path)
+        (folder / "results.tsv").symlink_to(folder / "runs" / "results.tsv")
+        put(folder, ".tried/pool.jsonl")
+        (tmp_path / "alias").symlink_to(folder)
+        assert found(tmp_path / "alias") == [".tried/pool.jsonl", "results.tsv", "runs/results.tsv"]
+        assert discover(tmp_path / "alias").limits == ()
+
+    def test_of_many_links_the_first_are_told_and_the_rest_counted(self, tmp_path: Path) -> None:
+        folder, elsewhere = self.place(tmp_path)
+        for number in range(30):
+            (folder / f"results{number:02}.tsv").symlink_to(elsewhere / "results.tsv")
+        limits = discover(folder).limits
+        assert len(limits) == 20
+        assert (limits[-1].where, limits[-1].why) == ("further on", "11 more like these")
+
+
+def test_a_journal_that_nobody_may_look_at_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, ".tried/pool.jsonl", "results.tsv")
+    look = os.stat
+
+    def guarded(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+        if ".tried/" in str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", guarded)
+    journal, table = discover(tmp_path).sources
+    assert table.path == tmp_path / "results.tsv"
+    assert [(s.where, s.why) for s in journal.scan(None).skipped] == [("the file", "cannot be read: permission denied")]

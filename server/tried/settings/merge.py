@@ -203,9 +203,16 @@ class _Merge:
 
     def _source(self, source: str, path: _Place) -> Iterator[str]:
         """The source as an absolute path or glob; none for one of a workspace file that lies outside."""
-        expanded = str(Path(source).expanduser()) if self._layer.trusted and source.startswith("~") else source
-        base = self._layer.path.parent if self._layer.path else self.folder or Path.cwd()
-        absolute = os.path.normpath(base / expanded)
+        try:
+            expanded = str(Path(source).expanduser()) if self._layer.trusted and source.startswith("~") else source
+            base = self._layer.path.parent if self._layer.path else self.folder or Path.cwd()
+            absolute = os.path.normpath(base / expanded)
+        except RuntimeError:
+            self._complain(path, f"{_shown(source)} is not read: nobody has that home folder; write the whole path")
+            return
+        except (OSError, ValueError) as error:
+            self._complain(path, f"{_shown(source)} is not read: {error}; write the whole path")
+            return
         if self._layer.trusted:
             self.trusted_sources.add(absolute)
         elif not lies_inside(absolute, base):

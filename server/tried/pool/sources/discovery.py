@@ -17,7 +17,8 @@ from typing import Final
 from tried.pool.journal import OUR_JOURNAL
 from tried.pool.sources.journal_source import JournalSource
 from tried.pool.sources.results_table import ResultsTableSource, is_results_table
-from tried.pool.sources.source import Skipped, Source
+from tried.pool.sources.source import Skipped, Source, limited
+from tried.storage.paths import exists, is_link, leads_out, may_exist
 
 JOURNALS: Final = (OUR_JOURNAL.as_posix(), ".soma/experiments.jsonl")
 """Paths below any folder that is searched."""
@@ -41,23 +42,37 @@ SOURCE_LIMIT: Final = 100
 ENTRY_LIMIT: Final = 20_000
 """Entries of one folder that are listed."""
 
+LINKS_SHOWN: Final = 20
+"""Links out of the workspace that are told one by one."""
+
+IS_LINK_OUT: Final = "is a link out of the workspace and is not read; name it in your own settings"
+
 _PEEK: Final = 64 * 1024
+_JOURNAL_FOLDERS: Final = frozenset(Path(journal).parts[0] for journal in JOURNALS)
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Our own journal first, then other journals, then tables, sorted by path; `limits`: where the search ended."""
+    """Our own journal first, then other journals, then tables, sorted by path; `limits`: where the search ended, and
+    which links out of the workspace are not read."""
 
     sources: tuple[Source, ...]
     limits: tuple[Skipped, ...] = ()
 
 
-def discover(folder: Path, exclude: Sequence[str] = (), seconds: float = SECONDS_LIMIT) -> Discovery:
-    """Search a workspace folder. `exclude` are globs on paths relative to it, of files or folders to pass over."""
+def discover(
+    folder: Path, exclude: Sequence[str] = (), seconds: float = SECONDS_LIMIT, within: Path | None = None
+) -> Discovery:
+    """Search a workspace folder. `exclude` are globs on paths relative to it, of files or folders to pass over.
+
+    Links are followed to files in the folder, or in `within`, the workspace that it is a part of.
+    """
     deadline = time.monotonic() + seconds
     project = project_of(folder)
     found: list[Path] = []
     limits: list[Skipped] = []
+    links: list[Skipped] = []
+    homes = (folder, within or folder)
     pending: list[tuple[Path, int]] = [(folder, 0)]
     searched = 0
     while pending:
@@ -69,20 +84,25 @@ def discover(folder: Path, exclude: Sequence[str] = (), seconds: float = SECONDS
         place, depth = pending.pop(0)
         searched += 1
         folders, files = _listing(place)
-        for name in sorted(files):
-            if any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in TABLE_NAMES):
-                found.extend(_if_included(place / name, folder, exclude))
-        for journal in JOURNALS:
-            if Path(journal).parts[0] in folders and (place / journal).exists():
-                found.extend(_if_included(place / journal, folder, exclude))
+        named = [place / name for name in sorted(files) if _may_be_table(name)]
+        named += [place / j for j in JOURNALS if Path(j).parts[0] in folders and may_exist(place / j)]
+        for path in named:
+            if _is_excluded(path, folder, exclude):
+                continue
+            # Folders behind links are not entered, so that only these two can lead elsewhere.
+            if (is_link(path) or is_link(path.parent)) and leads_out(path, *homes):
+                links.append(Skipped(str(path), IS_LINK_OUT))
+            else:
+                found.append(path)
         if depth < DEPTH_LIMIT:
             inner = (place / name for name in sorted(folders) if name.lower() not in SKIPPED_FOLDERS and name[0] != ".")
             pending.extend((path, depth + 1) for path in inner if not _is_excluded(path, folder, exclude))
     journals = [JournalSource(path) for path in found if path.suffix == ".jsonl"]
     tables = [ResultsTableSource(path, project) for path in found if path.suffix != ".jsonl" and _is_table(path)]
     ours = folder / OUR_JOURNAL
+    told = (*limits, *limited(links, LINKS_SHOWN))
     ordered = sorted(journals, key=lambda source: (source.path != ours, str(source.path)))
-    return Discovery((*ordered, *sorted(tables, key=lambda source: str(source.path))), tuple(limits))
+    return Discovery((*ordered, *sorted(tables, key=lambda source: str(source.path))), told)
 
 
 def source_of(path: Path, folder: Path | None = None) -> Source:
@@ -95,11 +115,12 @@ def source_of(path: Path, folder: Path | None = None) -> Source:
 def project_of(folder: Path) -> Path:
     """The nearest folder upwards that is under version control, else the folder itself: the same on every machine."""
     folder = folder.absolute()
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    return next((place for place in (folder, *folder.parents) if exists(place / ".git")), folder)
 
 
 def _listing(place: Path) -> tuple[list[str], list[str]]:
-    """Names of (folders, files); links to folders are not followed. Nothing where an environment begins."""
+    """Names of (folders, files); links to folders are not followed, but to those of journals. Nothing where an
+    environment begins."""
     folders: list[str] = []
     files: list[str] = []
     try:
@@ -108,7 +129,7 @@ def _listing(place: Path) -> tuple[list[str], list[str]]:
                 if number >= ENTRY_LIMIT:
                     break
                 try:
-                    if entry.is_dir(follow_symlinks=False):
+                    if entry.is_dir(follow_symlinks=False) or (entry.name in _JOURNAL_FOLDERS and entry.is_dir()):
                         folders.append(entry.name)
                     elif entry.is_file():
                         files.append(entry.name)
@@ -121,8 +142,8 @@ def _listing(place: Path) -> tuple[list[str], list[str]]:
     return folders, files
 
 
-def _if_included(path: Path, folder: Path, exclude: Sequence[str]) -> list[Path]:
-    return [] if _is_excluded(path, folder, exclude) else [path]
+def _may_be_table(name: str) -> bool:
+    return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in TABLE_NAMES)
 
 
 def _is_excluded(path: Path, folder: Path, exclude: Sequence[str]) -> bool:
