@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,22 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"# caf\xe9\n")
     with pytest.raises(ValueError, match="not UTF-8"):
         add_silence(tmp_path / "latin.toml", ENTRY)
+
+
+def test_nothing_else_is_left_in_the_folder(tmp_path: Path) -> None:
+    target = tmp_path / "tried.toml"
+    add_silence(target, ENTRY)
+    target.write_text("silence = []\n")
+    with pytest.raises(ValueError, match="was left as it is"):
+        add_silence(target, ENTRY)
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_none_of_many_at_once_is_lost(tmp_path: Path) -> None:
+    """Though each takes the lock's file away when it is done."""
+    target = tmp_path / "tried.toml"
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda number: add_silence(target, {"path": f"{number}.json"}), range(40)))
+    table = tomllib.loads(target.read_text("utf-8"))
+    assert sorted(int(entry["path"].removesuffix(".json")) for entry in table["silence"]) == list(range(40))
+    assert list(tmp_path.iterdir()) == [target]

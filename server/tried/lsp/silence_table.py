@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tomllib
 from collections.abc import Mapping
@@ -19,14 +20,24 @@ def add_silence(path: Path, entry: Mapping[str, str]) -> None:
     table = _table(entry)
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
-        before = _read(path)
-        joint = "" if not before else "\n" if before.endswith("\n") else "\n\n"
-        after = before + joint + table
         try:
-            tomllib.loads(after)
-        except tomllib.TOMLDecodeError as error:
-            raise ValueError(f"{path} was left as it is ({error}); mend it, or add by hand: {table}") from error
-        replace_file(path, after.encode("utf-8"))
+            _append(path, table)
+        finally:
+            # While the lock is held: whoever waits for it then finds its file gone, and makes a new one. Windows
+            # removes no open file, and there the lock removes its own.
+            with contextlib.suppress(OSError):
+                path.with_name(f".{path.name}.lock").unlink()
+
+
+def _append(path: Path, table: str) -> None:
+    before = _read(path)
+    joint = "" if not before else "\n" if before.endswith("\n") else "\n\n"
+    after = before + joint + table
+    try:
+        tomllib.loads(after)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} was left as it is ({error}); mend it, or add by hand: {table}") from error
+    replace_file(path, after.encode("utf-8"))
 
 
 def _read(path: Path) -> str:
