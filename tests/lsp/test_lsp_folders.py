@@ -152,6 +152,33 @@ def test_a_results_table_that_grows(client: RawClient, tmp_path: Path) -> None:
     assert report["results"][0]["dead_end"] is True
 
 
+def test_a_results_table_that_appears_beside_an_open_file(client: RawClient, tmp_path: Path) -> None:
+    """In a subfolder, to a client that tells of no file events; first with its header only, as a script writes it."""
+    folder = tmp_path.resolve()
+    inner = folder / "projects" / "small"
+    inner.mkdir(parents=True)
+    make_workspace(folder)
+    client.initialize(NEOVIM_LIKE, [folder], options=FAST)
+    uri = (inner / "train.py").as_uri()
+    client.open(uri, "LEARNING_RATE = 0.5\nDEPTH = 8\nBATCH_SIZE = 64\n", language="python")
+    client.pushed(uri, until=lambda found: True)
+    related = {"textDocument": {"uri": uri}}
+    before = {result["id"] for result in client.request("tried/related", related)["results"]}
+    time.sleep(1.5)  # it is watched by now
+    while client.notifications:
+        client.notifications.pop()
+    table = inner / "results.tsv"
+    table.write_text("commit\tval_bpb\tmemory_gb\tstatus\tdescription\n")
+    time.sleep(1.0)
+    started = time.monotonic()
+    with table.open("a") as file:
+        file.write("a1b2c3d\t0.99\t40\tkeep\tLEARNING_RATE 0.5\n")
+    assert client.take("tried/relatedDidChange", seconds=5)["uri"] == uri
+    assert time.monotonic() - started < 4.0
+    after = {result["id"] for result in client.request("tried/related", related)["results"]}
+    assert len(after - before) == 1
+
+
 def test_related_experiments(client: RawClient, two: tuple[Path, Path]) -> None:
     first = two[0]
     client.initialize(NEOVIM_LIKE, [first], options=FAST)

@@ -26,7 +26,8 @@ log = logging.getLogger("tried.lsp")
 REDISCOVER_SECONDS = 30.0
 """Sources that appear in places where none was are found this late at most, if the client does not watch files."""
 
-USUAL_PLACES = (".tried/pool.jsonl", ".soma/experiments.jsonl", "results.tsv", "tried.toml", "pyproject.toml")
+POOL_PLACES = (".tried/pool.jsonl", ".soma/experiments.jsonl", "results.tsv")
+USUAL_PLACES = (*POOL_PLACES, "tried.toml", "pyproject.toml")
 
 Stamp = Mapping[str, tuple[int, int, int] | None]
 """Modification time, size and inode of files; None where there is none."""
@@ -35,7 +36,8 @@ Stamp = Mapping[str, tuple[int, int, int] | None]
 class Folder:
     """A folder with settings and a pool of its own: one that is open in the editor, or one that documents lie in.
 
-    `revision` grows with every change of settings or pool that may change an answer.
+    `revision` grows with every change of settings or pool that may change an answer. `beside_documents` are the folders
+    of open documents; a pool that appears there is seen as soon as one in the folder itself.
     """
 
     def __init__(self, path: Path, uri: str | None, pools: Sequence[Path]) -> None:
@@ -49,6 +51,7 @@ class Folder:
         self.told_problems: set[str] = set()
         self.files_with_problems: set[Path] = set()
         self.editor_settings: Mapping[str, Any] = {}
+        self.beside_documents: frozenset[Path] = frozenset()
         self._pools = pools
         self._busy = asyncio.Lock()
         self._stamp: Stamp = {}
@@ -108,7 +111,7 @@ class Folder:
     def _refresh(self, workspace: Workspace, reconfigure: bool) -> None:
         # The stamp is taken first: what grows while it is being read is read once more.
         self._stamped = stamp_of(self._places(workspace))
-        if reconfigure or _settings_changed(self._stamp, self._stamped):
+        if reconfigure or _settings_changed(self._stamp, self._stamped) or self._has_new_pool(workspace):
             workspace.configure(self.editor_settings)
         workspace.refresh()
 
@@ -122,9 +125,18 @@ class Folder:
             return False
         return await self.refresh(client, loader)
 
+    def _has_new_pool(self, workspace: Workspace) -> bool:
+        """True if a file has come or changed that the last search for pools did not take for one."""
+        known = {source.path for source in workspace.snapshot.sources}
+        return any(
+            now is not None and now != self._stamp.get(path) and path not in known
+            for path, now in self._stamped.items()
+        )
+
     def _places(self, workspace: Workspace) -> tuple[str, ...]:
         usual = (str(self.path / place) for place in USUAL_PLACES)
-        return tuple(dict.fromkeys([*usual, *(source.path for source in workspace.snapshot.sources)]))
+        beside = (str(folder / place) for folder in sorted(self.beside_documents) for place in POOL_PLACES)
+        return tuple(dict.fromkeys([*usual, *beside, *(source.path for source in workspace.snapshot.sources)]))
 
     def _tell_of_skipped(self, client: Client) -> None:
         """Once for each thing in the pool that could not be read, in the log: nothing is lost silently."""

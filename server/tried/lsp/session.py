@@ -193,6 +193,8 @@ class Session:
 
     async def poll(self, folder: Folder) -> None:
         """The same, if a file on the disk looks as if it had changed."""
+        inside = (document.path for document in self.documents.values() if document.folder is folder)
+        folder.beside_documents = frozenset(path.parent for path in inside if path is not None)
         self._refreshed(folder, await folder.poll(self.client, self.loaders))
 
     def _refreshed(self, folder: Folder, changed: bool) -> None:
