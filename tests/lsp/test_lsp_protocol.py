@@ -42,6 +42,9 @@ HOVER = {"textDocument": {"uri": "file:///nowhere.yaml"}, "position": {"line": 0
         ("textDocument/codeAction", [], INVALID_PARAMS, "textDocument/codeAction"),
         ("workspace/executeCommand", {"command": "nobody.knows"}, INVALID_PARAMS, "nobody.knows"),
         ("tried/related", {"limit": 3}, INVALID_PARAMS, "textDocument"),
+        ("tried/related", [1], INVALID_PARAMS, "invalid params for tried/related: they must be an object, not a list"),
+        ("tried/related", "x", INVALID_PARAMS, "invalid params for tried/related: they must be an object, not text"),
+        ("tried/related", [], INVALID_PARAMS, "invalid params for tried/related: they must be an object, not a list"),
         ("tried/nobodyKnows", {"a": 1}, NO_METHOD, "tried/nobodyKnows"),
         ("$/nobodyKnows", None, NO_METHOD, "$/nobodyKnows"),
         ("initialize", {"capabilities": {}, "processId": None, "rootUri": None}, INVALID_REQUEST, "initialized"),
@@ -54,6 +57,7 @@ def test_a_request_that_cannot_be_served_says_why(
     assert response["error"]["code"] == code
     assert said in response["error"]["message"]
     assert "data" not in response["error"]
+    assert "Structuring class" not in response["error"]["message"]
     assert "\n" not in response["error"]["message"]
 
 
@@ -109,6 +113,49 @@ def test_an_id_is_found_in_a_broken_request(client: RawClient) -> None:
     assert client.response(4711)["error"]["code"] == INVALID_REQUEST
     client.send({"jsonrpc": "2.0", "id": 4712, "method": {"no": "text"}})
     assert client.response(4712)["error"]["code"] == INVALID_REQUEST
+    client.send({"jsonrpc": "2.0", "id": 4713, "method": 5})
+    assert client.response(4713)["error"]["message"] == "not a request: its method must be a string"
+    client.send({"jsonrpc": "2.0", "id": 1.5, "method": "textDocument/hover"})
+    client.wait(lambda: bool(client.nameless), 10, "an answer without an id")
+    told = client.nameless.pop()["error"]["message"]
+    assert told == "not a request: its id must be a string or a whole number"
+
+
+DEEP = b"[" * 50_000 + b"]" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"jsonrpc":"2.0","id":"deep","method":"textDocument/hover","params":{"id":1,"x":%s}}' % DEEP, "too deeply"),
+        (b'{"method":"textDocument/hover","params":{"id":1,"x":%s},"jsonrpc":"2.0","id":"deep"}' % DEEP, "too deeply"),
+        (b'{"jsonrpc":"2.0","id":"deep","method":"textDocument/hover","params":{"x":}}', "not a JSON message"),
+        (b'{"id":"deep","method":"textDocument/hover","params":{"x":"\xff"}}', "not a JSON message"),
+    ],
+)
+def test_a_request_that_cannot_be_parsed_is_refused_by_its_id(client: RawClient, body: bytes, said: str) -> None:
+    client.send(body)
+    error = client.response("deep")["error"]
+    assert error["code"] == PARSE_ERROR
+    assert said in error["message"]
+    assert is_alive(client)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"jsonrpc":"2.0","id":77,"result":%s}' % DEEP,
+        b'{"jsonrpc":"2.0","method":"nobody/knows","params":{"x":,"id":77}',
+        b'{"jsonrpc":"2.0","method":"nobody/knows","params":{"id":77,"x":%s}}' % DEEP,
+        b'{"jsonrpc":"2.0","id":"\\x","method":"textDocument/hover"}',
+    ],
+)
+def test_no_id_is_made_up_for_what_cannot_be_parsed(client: RawClient, body: bytes) -> None:
+    """A response, notifications with an id in their params, an id that is none."""
+    client.send(body)
+    client.wait(lambda: bool(client.nameless), 10, "an answer without an id")
+    assert client.nameless.pop()["error"]["code"] == PARSE_ERROR
+    assert is_alive(client)
 
 
 def test_a_batch_is_taken_apart(client: RawClient) -> None:
@@ -124,6 +171,10 @@ def test_notifications_and_responses_are_never_answered(client: RawClient) -> No
     client.notify("textDocument/didSave", {"textDocument": {"uri": "file:///not/open.yaml"}})
     client.notify("$/setTrace", {"value": "verbose"})
     client.notify("$/cancelRequest", {"id": "no such request"})
+    client.notify("$/cancelRequest", {"id": {}})
+    client.notify("$/cancelRequest", [1])
+    client.send({"jsonrpc": "2.0", "method": {"no": "text"}})
+    client.send({"jsonrpc": "2.0", "method": 5})
     client.notify("nobody/knows", {"x": 1})
     client.send({"jsonrpc": "2.0", "id": "no such request", "result": {"a": 1}})
     client.send({"jsonrpc": "2.0", "id": [1], "error": "?"})

@@ -33,7 +33,7 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from tried.lsp.transport import MAX_MESSAGE_BYTES, Frame, Oversized
+from tried.lsp.transport import MAX_MESSAGE_BYTES, PEEK, Frame, Oversized
 from tried.pool.record import finite
 
 if TYPE_CHECKING:
@@ -86,8 +86,12 @@ class TriedProtocol(LanguageServerProtocol):
             return
         try:
             data = json.loads(frame)
-        except (ValueError, RecursionError) as error:
-            self._fail(None, JsonRpcParseError(f"not a JSON message: {type(error).__name__}: {error}"))
+        except RecursionError:
+            self._fail(_id_found_in(frame, frame), JsonRpcParseError("not a JSON message: nested too deeply"))
+            return
+        except ValueError as error:
+            # What is broken need not end where its last brace says, so only its beginning tells whose id it is.
+            self._fail(_id_found_in(frame), JsonRpcParseError(f"not a JSON message: {type(error).__name__}: {error}"))
             return
         if isinstance(data, list) and data:
             for message in data:
@@ -113,8 +117,8 @@ class TriedProtocol(LanguageServerProtocol):
         identifier = _request_id(message)
         method = message["method"]
         if identifier is None or not isinstance(method, str):
-            wrong = "its id" if identifier is None else "its method"
-            self._fail(identifier, JsonRpcInvalidRequest(f"not a request: {wrong} must be a string or a whole number"))
+            wrong = "its id must be a string or a whole number" if identifier is None else "its method must be a string"
+            self._fail(identifier, JsonRpcInvalidRequest(f"not a request: {wrong}"))
             return
         try:
             self._check_phase(method)
@@ -139,6 +143,9 @@ class TriedProtocol(LanguageServerProtocol):
 
     def _receive_notification(self, message: dict[str, Any]) -> None:
         method = message["method"]
+        if not isinstance(method, str):
+            log.warning("ignored: a notification whose method is no string")
+            return
         if method != t.EXIT and (self._shutdown or not self._initialized):
             log.debug("ignored before initialize or after shutdown: %s", method)
             return
@@ -148,6 +155,9 @@ class TriedProtocol(LanguageServerProtocol):
             params = self._structured_params(message)
         except JsonRpcException as error:
             log.warning("ignored: %s", error.message)
+            return
+        except RecursionError:
+            log.warning("ignored: invalid params for %s: nested too deeply", method)
             return
         contextvars.copy_context().run(self._handle_notification, method, params)
 
@@ -170,21 +180,29 @@ class TriedProtocol(LanguageServerProtocol):
     def _structured_params(self, message: dict[str, Any]) -> Any:
         method = message["method"]
         kind = self.get_message_type(method)
+        params = message.get("params")
         try:
             if kind is not None:
-                return self._converter.structure({"params": None, **message}, kind).params
+                structured = self._converter.structure({"params": None, **message}, kind).params
+                if method == t.CANCEL_REQUEST and not isinstance(structured.id, int | str):
+                    raise TypeError("id must be a string or a whole number")
+                return structured
             if method in self._custom:
-                return self._converter.structure(message.get("params") or {}, self._custom[method])
+                return self._converter.structure({} if params is None else params, self._custom[method])
+        except RecursionError:
+            raise
         except Exception as error:
-            raise JsonRpcInvalidParams(f"invalid params for {method}: {_reasons(error)}") from error
-        return message.get("params")
+            is_table = params is None or isinstance(params, dict)
+            why = _reasons(error) if is_table else f"they must be an object, not {_json_kind(params)}"
+            raise JsonRpcInvalidParams(f"invalid params for {method}: {why}") from error
+        return params
 
     def _refuse_oversized(self, message: Oversized) -> None:
         limit = f"a message of {message.length:,} bytes was skipped: the limit is {MAX_MESSAGE_BYTES >> 20} MB"
         log.warning("%s", limit)
-        found = _ID_AT_START.search(message.head) or _ID_AT_END.search(message.tail)
-        if found:
-            self._fail(json.loads(found[1]), JsonRpcInvalidRequest(limit))
+        identifier = _id_found_in(message.head, message.tail)
+        if identifier is not None:
+            self._fail(identifier, JsonRpcInvalidRequest(limit))
 
     # out
 
@@ -260,6 +278,25 @@ def _request_id(message: dict[str, Any]) -> str | int | None:
     return identifier if isinstance(identifier, str | int) and not isinstance(identifier, bool) else None
 
 
+def _id_found_in(head: bytes, tail: bytes = b"") -> str | int | None:
+    """The id of a request that cannot be parsed, by how it begins and ends; None where it is not sure to be one."""
+    head, tail = head[:PEEK], tail[-PEEK:]
+    if b'"method"' not in head and b'"method"' not in tail:
+        return None
+    found = _ID_AT_START.search(head) or _ID_AT_END.search(tail)
+    try:
+        identifier: str | int | None = json.loads(found[1]) if found else None
+    except ValueError:  # text that is no UTF-8, or no number
+        return None
+    return identifier
+
+
+def _json_kind(value: object) -> str:
+    if isinstance(value, list):
+        return "a list"
+    return "text" if isinstance(value, str) else "true or false" if isinstance(value, bool) else "a number"
+
+
 def _reasons(error: BaseException) -> str:
     """The first few mistakes that cattrs found, in one line."""
     return "; ".join(reason for _, reason in zip(range(MAX_REASONS), _leaves(error), strict=False))
@@ -272,7 +309,8 @@ def _leaves(error: BaseException) -> Iterator[str]:
     elif isinstance(error, KeyError):
         yield f"{error} is missing"
     else:
-        place = next((note for note in getattr(error, "__notes__", ())), "")
+        # of cattrs' notes the name of what is wrong; that of our class is nothing to the client
+        place = next((note.name for note in getattr(error, "__notes__", ()) if hasattr(note, "name")), "")
         yield f"{error} ({place})" if place else str(error)
 
 

@@ -22,7 +22,7 @@ MAX_MESSAGE_BYTES = 32 * 2**20
 
 _CHUNK = 1 << 16
 _MAX_HEADER_BYTES = 1 << 16
-_PEEK = 2048
+PEEK = 2048
 _CONTENT_LENGTH = re.compile(rb"\s*content-length\s*:\s*(\d{1,18})\s*\Z", re.IGNORECASE)
 
 
@@ -140,7 +140,7 @@ class _Buffer:
 
     def skip(self, length: int) -> Oversized | None:
         """Reads past a body without keeping it."""
-        head = self.body(_PEEK) or b""
+        head = self.body(PEEK) or b""
         tail = b""
         left = length - len(head)
         while left > 0:
@@ -148,7 +148,7 @@ class _Buffer:
             if piece is None:
                 return None
             left -= len(piece)
-            tail = (tail + piece)[-_PEEK:]
+            tail = (tail + piece)[-PEEK:]
         return Oversized(length, head, tail)
 
     def _more(self, size: int) -> bool:
