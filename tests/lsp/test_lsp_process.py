@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lsp_workspace import BASELINE, CONFIG, DIVERGED, make_workspace
 from raw_client import COMMAND, NEOVIM_LIKE, RawClient
 
 HOVER = {"textDocument": {"uri": "file:///nowhere.yaml"}, "position": {"line": 0, "character": 0}}
@@ -39,7 +40,7 @@ def test_exit_without_shutdown_is_status_one(client: RawClient) -> None:
 
 def test_exit_before_initialize_is_status_one(client: RawClient) -> None:
     client.notify("exit")
-    assert client.exit_status() == 1
+    assert client.exit_status(20.0) == 1  # it has to start first
 
 
 def test_requests_before_initialize_and_after_shutdown_are_refused(client: RawClient) -> None:
@@ -205,6 +206,34 @@ def test_the_log_goes_to_a_file(tmp_path: Path) -> None:
         client.notify("textDocument/didOpen", {"textDocument": 3})
         assert client.finish() == 0
         assert "invalid params for textDocument/didOpen" in log.read_text()
+        assert client.stderr == ""
+    finally:
+        client.kill()
+
+
+@pytest.mark.parametrize("level", [None, "INFO", "DEBUG"])
+def test_what_is_in_messages_stays_out_of_the_log(tmp_path: Path, level: str | None) -> None:
+    """Neither texts nor what is answered, at the usual level and where all is wanted."""
+    log = tmp_path / "tried.log"
+    wanted = f", log_level=logging.{level}" if level else ""
+    program = (
+        "import logging; from pathlib import Path; from tried.lsp.server import serve;"
+        f"serve(log_file=Path({str(log)!r}){wanted})"
+    )
+    client = RawClient([sys.executable, "-c", program])
+    make_workspace(tmp_path, {**BASELINE, "name": "confidential"}, {**DIVERGED, "name": "confidential"})
+    try:
+        client.initialize(NEOVIM_LIKE, [tmp_path])
+        uri = (tmp_path / "next.yaml").as_uri()
+        client.open(uri, CONFIG + "note: confidential\n")
+        assert client.pushed(uri)
+        assert "confidential" in client.hover(uri, 2, 7)["contents"]["value"]
+        client.notify("textDocument/didChange", {"textDocument": "confidential"})
+        client.notify("nobody/knows", {"note": "confidential"})
+        assert client.finish() == 0
+        written = log.read_text()
+        assert "invalid params for textDocument/didChange" in written
+        assert [line for line in written.splitlines() if "confidential" in line] == []
         assert client.stderr == ""
     finally:
         client.kill()
