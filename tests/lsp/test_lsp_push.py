@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from lsp_workspace import CONFIG, HARMLESS, TOO_DEEP, edit, journal_line, make_workspace
-from raw_client import NEOVIM_LIKE, RawClient, RequestFailed
+from raw_client import NEOVIM_LIKE, RawClient, RequestFailed, no_findings
 
+from tried.draft.entries import Problem
+from tried.findings.finding import Finding
+from tried.lsp.diagnostics import loudest
+from tried.lsp.open_document import Document
+from tried.lsp.session import Session
 from tried.lsp.uris import path_of
+from tried.text import Span
 
 PAUSE = 0.6
 FAST = {"editor": {"debounce_ms": 50, "typing_pause_ms": int(1000 * PAUSE)}}
@@ -212,3 +221,46 @@ def test_a_retry_of_no_record_is_told(client: RawClient, uri: str) -> None:
     (found,) = client.pushed(uri)
     assert (found["code"], found["severity"], found["range"]["start"]["line"]) == ("directive", 3, 7)
     assert found["message"] == "silences nothing: no record exp-22 in the pool; did you mean exp-2 or exp-1?"
+
+
+def test_the_loudest_of_many_are_shown_and_the_rest_is_told_of_once(client: RawClient, uri: str) -> None:
+    mistakes = "# tried: ignored\n" * 300
+    client.open(uri, mistakes + CONFIG)
+    found = client.pushed(uri)
+    assert len(found) == 200
+    assert [one["range"]["start"]["line"] for one in found if one["code"] == "dead-end"] == [302]
+    told = client.take("window/logMessage")["message"]
+    assert ".yaml: only the 200 loudest of 301 diagnostics are shown" in told
+    before = len(client.pushes)
+    client.change(uri, 2, edit(300, 6, 10, "other"))
+    client.wait(lambda: len(client.pushes) > before, 10, "the diagnostics of the new version")
+    assert len(client.diagnostics[uri]) == 200
+
+
+def test_a_warning_below_many_others_is_kept() -> None:
+    """Two hundred pieces of information stand above a warning."""
+    document = Document(uri="untitled:1", language_id="yaml", path=None, text=None)
+    told: list[str] = []
+    client = SimpleNamespace(log=told.append)
+    found = tuple(
+        Finding("dead-end", "near", "information", Span(at, at + 1), f"number {at}", "a", ("a",), ("k",))
+        for at in range(250)
+    )
+    warning = replace(found[0], severity="warning", span=Span(900, 901))
+    session = cast(Session, SimpleNamespace(client=client))
+    shown, mistakes = loudest(session, document, (*found, warning), (Problem("?", Span(0, 1)),))
+    assert shown == (*found[:199], warning)
+    assert mistakes == ()
+    assert len(told) == 1
+
+
+def test_what_is_turned_off_tells_of_no_mistaken_directive(client: RawClient, folder: Path, uri: str) -> None:
+    client.open(uri, "# tried: ignored\n" + CONFIG)
+    assert {found["code"] for found in client.pushed(uri)} == {"directive", "dead-end"}
+    settings = folder / "tried.toml"
+    settings.write_text("[findings]\nenable = false\n")
+    try:
+        client.pushed(uri, until=no_findings, seconds=5)
+    finally:
+        settings.unlink()
+    client.pushed(uri, seconds=5)

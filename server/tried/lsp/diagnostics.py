@@ -2,6 +2,7 @@
 
 Invariant: a client is either pushed to or pulled from, never both.
 Invariant: what is shown belongs to the version of the text that is in the editor; a closed document shows nothing.
+Invariant: no more than MOST_SHOWN are shown in a document, the loudest; how many are not is in the client's log.
 Invariant: a new finding does not jump at somebody who is typing that line; one that no longer holds goes at once.
 """
 
@@ -25,6 +26,7 @@ from tried.text import Encoding, LineIndex, Span
 
 SOURCE = "tried"
 MAX_RECORDS_IN_DATA = 50
+MOST_SHOWN = 200
 _SEVERITIES = {"warning": t.DiagnosticSeverity.Warning, "information": t.DiagnosticSeverity.Information}
 
 
@@ -126,8 +128,9 @@ def _shown(session: Session, document: Document) -> tuple[tuple[Finding, ...], t
     known = document.current
     if known is None or known.analysis is None:
         return (), ()
-    found = tuple(_distinct(known.analysis.findings))
-    mistakes = known.analysis.mistakes
+    if not known.settings.findings.enable:
+        return (), ()
+    found, mistakes = loudest(session, document, tuple(_distinct(known.analysis.findings)), known.analysis.mistakes)
     loop = asyncio.get_running_loop()
     pause_over = document.typed_at + session.settings_of(document).editor.typing_pause_ms / 1000
     if loop.time() >= pause_over or not document.typed:
@@ -156,6 +159,22 @@ def _distinct(findings: Iterable[Finding]) -> Iterable[Finding]:
         if finding.severity in _SEVERITIES and key not in seen:
             seen.add(key)
             yield finding
+
+
+def loudest(
+    session: Session, document: Document, found: tuple[Finding, ...], mistakes: tuple[Problem, ...]
+) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
+    """Warnings before information, findings before mistakes, in the order of the text; the rest is told of once."""
+    if len(found) + len(mistakes) <= MOST_SHOWN:
+        return found, mistakes
+    if not document.told_of_many:
+        document.told_of_many = True
+        session.client.log(
+            f"{document.path or document.uri}: only the {MOST_SHOWN} loudest of {len(found) + len(mistakes):,}"
+            " diagnostics are shown; `tried check` lists all findings."
+        )
+    loudest = set(sorted(found, key=lambda finding: finding.severity != "warning")[:MOST_SHOWN])
+    return tuple(f for f in found if f in loudest), mistakes[: MOST_SHOWN - len(loudest)]
 
 
 def _identity(finding: Finding) -> tuple[object, ...]:

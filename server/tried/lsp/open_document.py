@@ -67,6 +67,7 @@ class Document:
     pulled: str | None = None
     pause: asyncio.TimerHandle | None = None
     told_left_alone: bool = False
+    told_of_many: bool = False
     related: tuple[tuple[str, float], ...] = ()
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     nudge: asyncio.Event = field(default_factory=asyncio.Event)
