@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tried.pool.journal import OUR_JOURNAL, append, conclude, conclusion_of, fol
 from tried.pool.outcome import has_conclusion, is_dead_end
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.journal_source import JournalSource
+from tried.storage.files import StorageError
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -165,3 +167,74 @@ def test_a_conclusion_depends_on_its_arguments_alone() -> None:
 def test_a_conclusion_says_something() -> None:
     with pytest.raises(ValueError, match="say why, or give a verdict"):
         conclusion_of("run-1", " \n", None, NOON)
+
+
+class TestLinks:
+    """What is concluded is written in the folder, wherever its links lead."""
+
+    @pytest.mark.parametrize("exists", [True, False])
+    def test_a_journal_that_is_a_link_out_of_the_folder_is_not_written(self, tmp_path: Path, exists: bool) -> None:
+        folder, target = tmp_path / "work", tmp_path / "elsewhere.jsonl"
+        (folder / ".tried").mkdir(parents=True)
+        (folder / OUR_JOURNAL).symlink_to(target)
+        if exists:
+            target.write_bytes(b"theirs\n")
+        with pytest.raises(StorageError, match="is a link out of the workspace and is not written to"):
+            conclude(folder, "run-1", "too hot", "dead_end", NOON)
+        assert (target.read_bytes() if exists else target.exists()) == (b"theirs\n" if exists else False)
+
+    def test_nor_in_a_folder_that_is_one(self, tmp_path: Path) -> None:
+        folder, target = tmp_path / "work", tmp_path / "elsewhere"
+        folder.mkdir()
+        target.mkdir()
+        (folder / ".tried").symlink_to(target)
+        with pytest.raises(StorageError, match="is a link out of the workspace"):
+            conclude(folder, "run-1", "too hot", "dead_end", NOON)
+        assert list(target.iterdir()) == []
+
+    def test_a_folder_behind_a_link_has_its_own_journal(self, tmp_path: Path) -> None:
+        (tmp_path / "work").mkdir()
+        (tmp_path / "alias").symlink_to(tmp_path / "work")
+        conclude(tmp_path / "alias", "run-1", "too hot", "dead_end", NOON)
+        assert len((tmp_path / "work" / OUR_JOURNAL).read_bytes().splitlines()) == 1
+
+
+def test_what_concluding_makes_has_the_usual_mode(tmp_path: Path) -> None:
+    (usual := tmp_path / "usual").touch()
+    conclude(tmp_path, "run-1", "too hot", "dead_end", NOON)
+    modes = {name: (tmp_path / name).stat().st_mode for name in (".tried/.gitignore", ".tried/pool.jsonl")}
+    assert modes == dict.fromkeys(modes, usual.stat().st_mode)
+
+
+HOLDER = """
+import sys
+from filelock import FileLock
+with FileLock(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_an_append_waits_for_another_process_that_holds_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "pool.jsonl"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path / ".pool.jsonl.lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        writer = threading.Thread(target=append, args=(path, ExperimentRecord(id="a")), daemon=True)
+        writer.start()
+        writer.join(0.5)
+        assert writer.is_alive(), "it waits"
+        assert not path.exists()
+        holder.communicate("go on\n", timeout=10)
+        writer.join(10)
+        assert not writer.is_alive()
+        assert json.loads(path.read_bytes())["id"] == "a"
+    finally:
+        holder.kill()
+        holder.wait()

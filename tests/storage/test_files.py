@@ -105,3 +105,13 @@ def test_replacing_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         replace_file(path, b"newest")
     assert path.read_bytes() == b"new"
     assert [entry.name for entry in path.parent.iterdir()] == ["cache.bin"], "no temporary file is left"
+
+
+def test_a_file_that_is_replaced_keeps_its_mode_and_a_new_one_has_the_usual(tmp_path: Path) -> None:
+    (usual := tmp_path / "usual").touch()
+    path = tmp_path / "file"
+    replace_file(path, b"old")
+    assert path.stat().st_mode == usual.stat().st_mode
+    path.chmod(0o640)
+    replace_file(path, b"new")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o640)

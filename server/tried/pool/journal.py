@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from tried.pool.outcome import has_conclusion
 from tried.pool.record import ExperimentRecord, Verdict
-from tried.storage.files import append_line, replace_file
+from tried.storage.files import StorageError, append_line, replace_file
+from tried.storage.paths import exists, leads_out
 
 OUR_JOURNAL: Final = Path(".tried") / "pool.jsonl"
 """Where a workspace folder keeps what `tried` itself writes down."""
@@ -46,11 +47,14 @@ def conclude(folder: Path, record_id: str, reason: str, verdict: Verdict | None,
     """Write down what a person or agent decided about a record, as an amendment in the folder's own journal.
 
     The reason becomes the headline. Creates `.tried/pool.jsonl` (and a `.gitignore` for its lock) if need be. Raises
-    StorageError if it cannot be written, ValueError if there is neither a reason nor a verdict.
+    StorageError if it cannot be written or is a link out of the folder, ValueError if there is neither a reason nor a
+    verdict.
     """
     amendment = conclusion_of(record_id, reason, verdict, now)
     journal = folder / OUR_JOURNAL
-    if not journal.parent.exists():
+    if leads_out(journal, folder):
+        raise StorageError(f"{journal}: is a link out of the workspace and is not written to; put a file in its place")
+    if not exists(journal.parent):
         replace_file(
             journal.parent / ".gitignore", b"# Locks are of one machine; the journal is worth keeping.\n*.lock\n"
         )

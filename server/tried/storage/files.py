@@ -6,13 +6,16 @@ Invariant: an append is one write of whole lines under a lock; if it cannot be f
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from filelock import FileLock, Timeout
+
+from tried.storage.paths import exists
 
 LOCK_SECONDS: Final = 10.0
 
@@ -86,23 +89,31 @@ def _append(descriptor: int, line: bytes) -> None:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file in one step: readers see the old content or the new, never a part. Raises StorageError."""
-    temporary: str | None = None
+    """Write a file in one step: readers see the old content or the new, never a part. Raises StorageError.
+
+    It keeps its mode; a new one gets the usual one.
+    """
+    temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        name = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(name, flags, 0o666)
+        temporary = name
         with os.fdopen(descriptor, "wb") as file:
+            if exists(path):
+                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).replace(path)
+        temporary.replace(path)
         temporary = None
         _sync_folder(path.parent)
     except OSError as error:
         raise StorageError(f"{path}: nothing was written: {reason_of(error)}") from error
     finally:
         if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def reason_of(error: OSError) -> str:
