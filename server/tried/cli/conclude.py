@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tried.cli.failure import Failure
-from tried.cli.options import AsJson, empty_pool_advice, folder_of_here, open_workspace
+from tried.cli.options import AsJson, empty_pool_advice, folder_of_here, open_workspace, tell_of_unread
 from tried.cli.output import console, line_of, write_json
 from tried.pool import journal
 from tried.pool.record import ExperimentRecord, Verdict
@@ -41,6 +41,7 @@ def conclude(
     workspace = open_workspace(folder_of_here(), None)
     found = find_record(workspace.snapshot, record_id)
     if found.record is None:
+        tell_of_unread(workspace, None)
         raise Failure(_unknown(record_id, found) if workspace.snapshot else empty_pool_advice(workspace))
     folder = workspace.folder or Path.cwd()
     amendment = journal.conclude(folder, found.record.id, why, verdict, datetime.now(UTC))

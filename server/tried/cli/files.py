@@ -10,10 +10,11 @@ from tried.cli.failure import Failure
 from tried.draft.syntax import language_of
 from tried.pool.sources.discovery import SKIPPED_FOLDERS
 from tried.settings import Settings
+from tried.storage.paths import is_folder, may_exist
 
 
 def must_exist(path: Path) -> None:
-    if not path.exists():
+    if not may_exist(path):
         raise Failure(f"{path}: there is no such file; check the path")
 
 
@@ -30,7 +31,7 @@ def read_config(path: Path, settings: Settings) -> str:
 def config_files_in(paths: list[Path]) -> Iterator[tuple[Path, bool]]:
     """(file, whether it was named itself); of a folder, all files of languages that are read, sorted."""
     for path in paths:
-        if not path.is_dir():
+        if not is_folder(path):
             yield path, True
             continue
         for folder, folders, names in os.walk(path):

@@ -14,6 +14,7 @@ from tried.cli.output import complain
 from tried.pool.pool import SourceReport
 from tried.pool.record import parse_time
 from tried.render.words import counted
+from tried.storage.paths import may_exist
 from tried.workspace import Workspace, failure_of, workspace_folder
 
 Pools = Annotated[
@@ -47,7 +48,7 @@ def open_workspace(folder: Path, pools: list[Path] | None, overrides: dict[str, 
     Raises Failure for one of `pools` that is not there.
     """
     for pool in pools or ():
-        if not pool.exists():
+        if not may_exist(pool):
             raise Failure(f"--pool {pool}: there is no such file or folder; give a journal or a results table")
     workspace = Workspace(folder, extra_pools=pools or (), only_extra=bool(pools), overrides=overrides)
     workspace.refresh()
@@ -114,6 +115,11 @@ def empty_pool_advice(workspace: Workspace, pools: list[Path] | None = None) -> 
         return (
             f"no past experiments found in {workspace.folder}, and none in what the settings name (see above): correct"
             " [pool] sources there, or pass --pool FILE"
+        )
+    if any(failure_of(report) for report in workspace.snapshot.sources) or workspace.notes:
+        return (
+            f"no past experiments in {workspace.folder} but in what could not be read (see above): put that right, or"
+            " name another pool in tried.toml ([pool] sources)"
         )
     return (
         f"no past experiments found in {workspace.folder}: put a journal at .tried/pool.jsonl or a results.tsv beside"

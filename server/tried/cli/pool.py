@@ -15,6 +15,7 @@ from tried.pool.pool import Coverage, PoolSnapshot, SourceReport
 from tried.render.escape import plain
 from tried.render.reports import pool_report
 from tried.render.words import counted
+from tried.storage.paths import is_folder
 from tried.workspace import workspace_folder
 
 MOST_SKIPPED = 5
@@ -29,7 +30,7 @@ def pool(
     as_json: AsJson = False,
 ) -> None:
     """Show the past experiments that are found here."""
-    if folder is not None and not folder.is_dir():
+    if folder is not None and not is_folder(folder):
         raise Failure(f"{folder}: there is no such folder; to read a file, use --pool {folder}")
     workspace = open_workspace(workspace_folder(folder / "here") if folder else folder_of_here(), pools)
     if as_json:
