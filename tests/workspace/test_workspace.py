@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from workspace_files import NOW, config, diverged, record, worked, write_journal
@@ -153,6 +154,63 @@ class TestPool:
         assert workspace.settings.ranking.limit == 4
         assert workspace.settings.editor.debounce_ms == 1
         assert [(p.path, p.line) for p in workspace.settings_problems] == [(tmp_path / "tried.toml", 5)]
+
+    @pytest.mark.parametrize(
+        ("source", "why"),
+        [
+            ("~nouser-of-that-name/x", "nobody has that home folder"),
+            ("x" * 5000, "cannot be read: file name too long"),
+            ("x\0y", "could not be read"),
+            ("x**y/*.jsonl", "cannot be searched"),
+        ],
+    )
+    def test_a_source_that_is_no_path_costs_itself_alone(self, tmp_path: Path, source: str, why: str) -> None:
+        write_journal(tmp_path, worked("base"))
+        workspace = refreshed(tmp_path, editor_settings={"pool": {"sources": [source]}})
+
+        assert ids(workspace) == ["base"]
+        (problem,) = workspace.settings_problems
+        assert why in problem.message
+
+    def test_a_folder_that_nobody_may_enter_costs_itself_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_journal(tmp_path, worked("base"), name=".soma/experiments.jsonl")
+        write_journal(tmp_path, worked("hidden"))
+        (tmp_path / "locked").mkdir()
+        look = os.stat
+
+        def guarded(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+            if {".tried", "locked"} & set(Path(str(path)).parts[:-1]):
+                raise PermissionError(13, "Permission denied", str(path))
+            return look(path, *arguments, **options)
+
+        monkeypatch.setattr(os, "stat", guarded)
+        workspace = refreshed(
+            tmp_path, editor_settings={"pool": {"sources": [str(tmp_path / "locked" / "root"), "locked/*.jsonl"]}}
+        )
+
+        assert ids(workspace) == ["base"]
+        told = {source.path: [skipped.why for skipped in source.skipped] for source in workspace.snapshot.sources}
+        denied = ["cannot be read: permission denied"]
+        assert told[str(tmp_path / ".tried" / "pool.jsonl")] == denied
+        assert told[str(tmp_path / "locked" / "root")] == denied
+        assert len(workspace.settings_problems) == 2
+
+    def test_a_link_out_of_it_is_read_once_the_user_names_it(self, tmp_path: Path) -> None:
+        folder = tmp_path / "work"
+        elsewhere = write_journal(tmp_path, worked("theirs"), name="elsewhere.jsonl")
+        (folder / ".tried").mkdir(parents=True)
+        (link := folder / ".tried" / "pool.jsonl").symlink_to(elsewhere)
+
+        unread = refreshed(folder)
+        assert ids(unread) == []
+        assert [(note.where, note.why) for note in unread.notes] == [
+            (str(link), "is a link out of the workspace and is not read; name it in your own settings")
+        ]
+        named = refreshed(folder, editor_settings={"pool": {"sources": [str(link)]}})
+        assert ids(named) == ["theirs"]
+        assert named.notes == ()
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
     def test_an_unreadable_journal_is_told(self, tmp_path: Path) -> None:
