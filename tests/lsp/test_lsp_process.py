@@ -221,12 +221,13 @@ def test_what_is_in_messages_stays_out_of_the_log(tmp_path: Path, level: str | N
         f"serve(log_file=Path({str(log)!r}){wanted})"
     )
     client = RawClient([sys.executable, "-c", program])
-    make_workspace(tmp_path, {**BASELINE, "name": "confidential"}, {**DIVERGED, "name": "confidential"})
+    make_workspace(tmp_path, BASELINE, {**DIVERGED, "id": "confidential"})
+    client.answers["workspace/configuration"] = lambda params: [{"pool": {"exclude": ["confidential"]}}]
     try:
         client.initialize(NEOVIM_LIKE, [tmp_path])
         uri = (tmp_path / "next.yaml").as_uri()
         client.open(uri, CONFIG + "note: confidential\n")
-        assert client.pushed(uri)
+        assert "confidential" in client.pushed(uri)[0]["message"]
         assert "confidential" in client.hover(uri, 2, 7)["contents"]["value"]
         client.notify("textDocument/didChange", {"textDocument": "confidential"})
         client.notify("nobody/knows", {"note": "confidential"})
