@@ -70,8 +70,8 @@ class PoolSettings(_Group):
         default=True,
         description=(
             "Look in the workspace folder for `.tried/pool.jsonl`, `.soma/experiments.jsonl` and tables such as"
-            " `results.tsv`. Links that lead out of the folder are told and not read; name them in `pool.sources` of the"
-            " editor's settings."
+            " `results.tsv`. Links that lead out of the folder are told and not read; name them in `pool.sources` of"
+            " the editor's settings."
         ),
     )
     exclude: tuple[str, ...] = Field(
