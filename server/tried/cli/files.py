@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from tried.storage.paths import is_folder, may_exist
 def must_exist(path: Path) -> None:
     if not may_exist(path):
         raise Failure(f"{path}: there is no such file; check the path")
+    if _is_special(path):
+        raise Failure(f"{path}: is a pipe, socket or device; name a config file, or save the text to one")
 
 
 def read_config(path: Path, settings: Settings) -> str:
@@ -29,7 +32,7 @@ def read_config(path: Path, settings: Settings) -> str:
 
 
 def config_files_in(paths: list[Path]) -> Iterator[tuple[Path, bool]]:
-    """(file, whether it was named itself); of a folder, all files of languages that are read, sorted."""
+    """(file, whether it was named itself); of a folder, all regular files of languages that are read, sorted."""
     for path in paths:
         if not is_folder(path):
             yield path, True
@@ -37,5 +40,15 @@ def config_files_in(paths: list[Path]) -> Iterator[tuple[Path, bool]]:
         for folder, folders, names in os.walk(path):
             folders[:] = sorted(n for n in folders if n[0] != "." and n.lower() not in SKIPPED_FOLDERS)
             for name in sorted(names):
-                if language_of(name) is not None:
-                    yield Path(folder) / name, False
+                file = Path(folder) / name
+                if language_of(name) is not None and not _is_special(file):
+                    yield file, False
+
+
+def _is_special(path: Path) -> bool:
+    """Neither file nor folder: to read a pipe, socket or device may never end."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # reading it says what is wrong
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
