@@ -65,7 +65,7 @@ def analyse(
     `folder` is the workspace that `path` lies in, `saved_at` when the file was last written, if the text is what it
     holds: runs that it started since are not held against it.
     """
-    from tried.draft.config_files import is_config
+    from tried.draft.config_files import decided_by_name, is_config
     from tried.draft.draft import drafts_of
     from tried.draft.syntax import language_of, parse
 
@@ -76,8 +76,10 @@ def analyse(
     nothing = dataclasses.replace(nothing, language=language)
     if why := not_worth_reading(text, settings):
         return dataclasses.replace(nothing, passed_over=why)
-    parsed = parse(text, language)
     place = relative_to(path, folder)
+    if decided_by_name(place, include=settings.config.include, exclude=settings.config.exclude) is False:
+        return nothing  # however long it is: a lock file is not parsed
+    parsed = parse(text, language)
     tables = tables_beside(path, snapshot)
     if not is_config(
         place,

@@ -3,7 +3,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from tried.draft.config_files import is_config, is_silent_name, matches
+from tried.draft.config_files import decided_by_name, is_config, is_silent_name, matches
 from tried.draft.entries import ParsedConfig
 from tried.draft.syntax import language_of, parse
 
@@ -232,6 +232,21 @@ def test_many_wildcards_take_no_time() -> None:
 def test_a_name_that_needs_no_reading() -> None:
     assert is_silent_name(PurePath("x/yarn.lock"))
     assert not is_silent_name(PurePath("x/train.yaml"))
+
+
+def test_a_name_decides_before_the_content() -> None:
+    lock, other = PurePath("x/package-lock.json"), PurePath("x/train.json")
+    assert decided_by_name(lock) is False
+    assert decided_by_name(other) is None
+    assert decided_by_name(lock, include=["x/*.json"]) is True
+    assert decided_by_name(other, include=["*.json"], exclude=["x/**"]) is False
+
+
+@pytest.mark.parametrize("word", ["config", "cfg", "settings", "args", "params", "options", "hp"])
+def test_names_of_a_mapping_of_settings(word: str) -> None:
+    entries = "dict(learning_rate=0.1, batch_size=8, warmup_steps=100)\n"
+    assert judged("module.py", f"my_{word} = {entries}")
+    assert not judged("module.py", f"my_thing = {entries}")
 
 
 def test_real_configs_are_known_as_such() -> None:

@@ -11,6 +11,8 @@ import pytest
 from workspace_files import NOW, config, diverged, record, worked, write_journal
 
 from tried.analysis import Analysis, analyse
+from tried.draft.entries import ParsedConfig
+from tried.draft.syntax import parse
 from tried.findings.finding import Finding
 from tried.settings import Settings
 from tried.workspace import Workspace
@@ -73,6 +75,27 @@ def test_a_text_just_as_large_as_allowed_is_looked_at(analysis_of: Analyse) -> N
     padded = text + "#" + "x" * (1024 - len(text) - 1)
 
     assert told(analysis_of(padded, editor={"max_file_bytes": 1024})) == [("repeat", "warning", "hot")]
+
+
+def test_what_its_name_says_to_be_something_else_is_not_even_parsed(
+    analysis_of: Analyse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, parsed = config(0.9), []
+
+    def parse_and_tell(text: str, language: str) -> ParsedConfig:
+        parsed.append(language)
+        return parse(text, language)
+
+    monkeypatch.setattr("tried.draft.syntax.parse", parse_and_tell)
+
+    silent = analysis_of(text, "pnpm-lock.yaml")
+    assert (silent.is_config, silent.language, parsed) == (False, "yaml", [])
+    assert not analysis_of(text, config={"exclude": ["configs/**"]}).is_config
+    assert parsed == []
+    assert told(analysis_of(text, "pnpm-lock.yaml", config={"include": ["*-lock.yaml"]})) == [
+        ("repeat", "warning", "hot")
+    ]
+    assert parsed == ["yaml"]
 
 
 STRANGE = ["", "\ufeff", "- " * 9_000 + "x", "{" * 10_000, "a: &a [*a, *a]", "\u2028", "lr: [\n"]

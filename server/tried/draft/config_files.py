@@ -93,7 +93,9 @@ _SECRET_WORDS = word_set("secret password passwd token dsn smtp cookie jwt oauth
 _SETTINGS_CLASS = re.compile(
     r".*(?:Config|Configuration|Cfg|Settings|Args|Arguments|Params|Parameters|Hyperparameters|HParams|Hyperparams|Options)\Z"
 )
-_SETTINGS_WORDS = word_set("config cfg conf settings args arguments params parameters hparams hyperparameters hp")
+_SETTINGS_WORDS = word_set(
+    "config cfg conf settings args arguments params parameters hparams hyperparameters options hp"
+)
 _NUMERAL = re.compile(r"\s*[-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*\Z")
 
 
@@ -109,17 +111,25 @@ def is_config(
 
     `has_results_table_beside`: a table of experiments' results stands in the same folder.
     """
-    if any(matches(path, glob) for glob in exclude):
-        return False
-    if any(matches(path, glob) for glob in include):
-        return True
-    if is_silent_name(path) or not parsed.entries or len(parsed.entries) > _MOST_ENTRIES:
+    named = decided_by_name(path, include=include, exclude=exclude)
+    if named is not None:
+        return named
+    if not parsed.entries or len(parsed.entries) > _MOST_ENTRIES:
         return False
     if parsed.language == "python":
         return _python_holds_settings(parsed.entries, has_results_table_beside)
     if _has_other_shape(parsed.entries):
         return False
     return reads_like_experiment(path, parsed, has_results_table_beside=has_results_table_beside)
+
+
+def decided_by_name(path: PurePath, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> bool | None:
+    """What the user's globs and the name alone say, before anything is read; None if the content decides."""
+    if any(matches(path, glob) for glob in exclude):
+        return False
+    if any(matches(path, glob) for glob in include):
+        return True
+    return False if is_silent_name(path) else None
 
 
 def is_silent_name(path: PurePath) -> bool:
@@ -200,11 +210,6 @@ def _is_module_setting(path: Path) -> bool:
     return all(isinstance(part, str) for part in owners) and bool(
         _SETTINGS_CLASS.match(str(owners[0])) or not _SETTINGS_WORDS.isdisjoint(words_of(str(owners[0])))
     )
-
-
-_SETTINGS_WORDS = word_set(
-    "config cfg conf settings args arguments params parameters hparams hyperparameters options hp"
-)
 
 
 def _is_number(value: object) -> bool:
