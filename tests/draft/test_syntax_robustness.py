@@ -171,7 +171,7 @@ HOSTILE = {
     "toml": ["a=[\n", 'a="""\n', "a = b\n", "[a\n", "a.b.c = {\n", "'''\n"],
     "python": [
         *(",-", "in +", "**-,**1", "lr=0.1", "X = [\n", 'X = """\n', "class A:\n  x = (\n", "@a\n", "lambda ", ":+"),
-        "add_argument(",
+        *("add_argument(", "x = [\n  1 2\n]\n"),
     ],
     "env": [")", "|", "<[[ `", "<<EOF\n", "case x in\n", "\\\n", 'A="a\n', "A=(\n", "f() {\n", "<<A1 "],
 }
@@ -190,3 +190,51 @@ def test_hostile_texts_take_linear_time(language: str, piece: str) -> None:
         durations.append(time.process_time() - started)
     assert durations[1] < max(0.5, 48 * durations[0])
     assert durations[1] < 8
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("python", "-x = 1\n#a.b" * 10_000 + "lambda "),
+        ("python", "def f():\n" + "  -x = 1\n  #a.b" * 8_000 + "lambda "),
+        ("python", ("x = 1" + ",-" * 200 + "\n") * 250),
+        ("env", ("echo " + ")" * 5_000 + "\n") * 20),
+        ("env", ("echo " + "<[[ `" * 1_000 + "\n") * 20),
+    ],
+)
+def test_a_hundred_kilobytes_of_slow_steps_take_a_second_or_two(language: str, text: str) -> None:
+    started = time.process_time()
+    check(text, language)
+    assert time.process_time() - started < 4  # twice what it takes, for slow machines; it took 9 s and more
+
+
+def test_a_long_script_is_read_whole_whatever_stands_at_the_margin() -> None:
+    """In groups of statements: none is cut in brackets, before an `else`, after a backslash or in a text."""
+    filler = "def helper(a):\n    return a.b(a)\n\n\n" * 30
+    parts = [
+        "xs{n} = [\n1,\n2,\n]\n",
+        "if a:\n    pass\nelse:\n    pass\n",
+        "y{n} = 1 + \\\n2\n",
+        'text{n} = """\nz = 1\n"""\n',
+        "lr{n} = 0.5\n",
+    ]
+    text = "".join(filler + part.replace("{n}", str(n)) for n in range(40) for part in parts)
+    parsed = check(text, "python")
+    assert len(text) > 200_000
+    assert not parsed.problems
+    found = {str(entry.path[0]): entry.value for entry in parsed.entries}
+    assert len(found) == 4 * 40
+    assert {found[f"xs{n}"] for n in range(40)} == {(1, 2)}
+    assert {found[f"lr{n}"] for n in range(40)} == {0.5}
+
+
+def test_a_long_script_that_is_broken_once_loses_only_that_place() -> None:
+    constants = [f"a{n} = {n}\n" + f"def f{n}():\n    return {n}\n" * 20 for n in range(200)]
+    constants[100] = "a100 = = 3\n"
+    text = "".join(constants)
+    parsed = check(text, "python")
+    assert len(text) > 90_000
+    assert {entry.path[0]: entry.value for entry in parsed.entries} == {
+        f"a{n}": UNKNOWN if n == 100 else n for n in range(200)
+    }
+    assert len(parsed.problems) == 1

@@ -15,6 +15,11 @@ _LONE_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
 # In hundreds of parser steps: valid text of any kind stays below 0.1 a byte.
 _EFFORT_PER_BYTE = 0.15
 _LEAST_EFFORT = 500
+_LEAST_CHARGE = 2  # of a failed parse, however short
+_EFFORT_OF_A_TEXT = 30_000  # 1 s at most: a hundred steps of recovery take 35 µs
+# Steps themselves get slower with the text behind them: from so many bytes squared, one more hundred for each such.
+_SQUARE_BYTES = {"python": 45_000, "bash": 5_000}
+_SLOW_WITHOUT_ERRORS = frozenset({"bash"})  # 16 kB of "<[[ `" take it 0.9 s
 _LETTERS_AND_QUESTION_MARKS = bytes.maketrans(b"?\x01", b"x?")
 
 
@@ -39,14 +44,33 @@ def language(name: str) -> Language:
     return Language(import_module(f"tree_sitter_{name}").language())
 
 
-def parse_tree(name: str, source: bytes) -> Tree | None:
+class Allowance:
+    """What all failed parses of one text's parts may take together, in hundreds of parser steps."""
+
+    def __init__(self) -> None:
+        self.left: float = _EFFORT_OF_A_TEXT
+
+    def affords(self, name: str, size: int) -> bool:
+        """Whether so many bytes may still be parsed, however slow the grammar `name` is on them."""
+        return self.left > _slowness(name, size)
+
+
+def _slowness(name: str, size: int) -> float:
+    return size * size / _SQUARE_BYTES[name] if name in _SQUARE_BYTES else 0.0
+
+
+def parse_tree(name: str, source: bytes, allowance: Allowance) -> Tree | None:
     """The syntax tree, with errors where there are; None if it takes too much effort.
 
-    Recovery from errors takes quadratic time on some texts (3 s for 6 kB of ``,-,-,-`` in Python). The effort is
-    counted in the parser's own steps, so the same text always gives the same answer.
+    Recovery from errors takes quadratic time on some texts (3 s for 6 kB of ``,-,-,-`` in Python) in more steps, on
+    others (10 s for 110 kB of ``-x = 1\\n#a.b``) in slower ones. The effort is counted in the parser's own steps and
+    in sizes, so the same text always gives the same answer.
     """
+    slowness = _slowness(name, len(source))
+    if slowness >= allowance.left:
+        return None
     effort = 0
-    limit = _LEAST_EFFORT + int(_EFFORT_PER_BYTE * len(source))
+    limit = min(_LEAST_EFFORT + _EFFORT_PER_BYTE * len(source), allowance.left - slowness)
 
     def is_too_much(_offset: int, _has_error: bool) -> bool:
         nonlocal effort
@@ -57,12 +81,17 @@ def parse_tree(name: str, source: bytes) -> Tree | None:
     # A new parser each time (under a microsecond): parsers are not safe to share between threads.
     parser = Parser(language(name))
     try:
-        return parser.parse(lambda offset, _: view[offset:], progress_callback=is_too_much)
+        tree = parser.parse(lambda offset, _: view[offset:], progress_callback=is_too_much)
     except ValueError:  # how a cancelled parse ends
-        return None
+        tree = None
+    if tree is None or tree.root_node.has_error:
+        allowance.left -= _LEAST_CHARGE + effort + slowness
+    elif name in _SLOW_WITHOUT_ERRORS:
+        allowance.left -= slowness
+    return tree
 
 
-def clean_tree(name: str, source: bytes) -> Tree | None:
+def clean_tree(name: str, source: bytes, allowance: Allowance) -> Tree | None:
     """The syntax tree of a text without errors; None for any other."""
-    tree = parse_tree(name, source)
+    tree = parse_tree(name, source, allowance)
     return None if tree is None or tree.root_node.has_error else tree

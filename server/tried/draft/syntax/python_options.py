@@ -19,6 +19,7 @@ _CALLS = """
 _DECLARATION = re.compile(r"add_argument|option|DEFINE_\w+")
 _DECLARING = re.compile(rb"\b(?:add_argument|option|DEFINE_\w+)\(")
 _LONGEST = 2_000  # bytes of one declaration
+_MOST_UNCLOSED = 500
 _FLAGS = {"store_true": False, "store_false": True}
 
 
@@ -29,6 +30,7 @@ def declares_options(source: bytes) -> bool:
 
 def declarations(source: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Ranges of the calls that look like declarations, from their name to their closing bracket."""
+    unclosed = 0
     for match in _DECLARING.finditer(source, start, end):
         depth = 0
         for token in TOKEN.finditer(source, match.end() - 1, min(end, match.end() + _LONGEST)):
@@ -36,6 +38,10 @@ def declarations(source: bytes, start: int, end: int) -> Iterator[tuple[int, int
             if depth == 0:
                 yield match.start(), token.end()
                 break
+        else:
+            unclosed += 1
+            if unclosed > _MOST_UNCLOSED:
+                return
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import tree_sitter
 
-from tried.draft.syntax.grammar import parse_tree
+from tried.draft.syntax.grammar import Allowance, parse_tree
 from tried.text import Span
 
 TOKEN = re.compile(
@@ -20,6 +20,8 @@ _CLOSER_OF = {b"(": b")", b"[": b"]", b"{": b"}"}
 OPENERS = frozenset(_CLOSER_OF)
 CLOSERS = frozenset(_CLOSER_OF.values())
 _PIECE_START = re.compile(rb"""[^\s#)\]},]""")
+_CONTINUES = re.compile(rb"(?:else|elif|except|finally)\b")
+_GROUP = 16_000  # bytes
 _ROUNDS = 3
 
 MEMBER_PREFIX = b"class x:\n"
@@ -63,14 +65,31 @@ def pieces(source: bytes, start: int, end: int, indent: int) -> Iterator[tuple[i
         yield piece, end
 
 
-def mend(source: bytes, prefix: bytes = b"") -> Mended | None:
+def groups(source: bytes) -> Iterator[tuple[int, int]]:
+    """Ranges of whole statements, together up to 16 kB where no single one is longer."""
+    tokens = TOKEN.finditer(source)
+    token = next(tokens, None)
+    depth = group = 0
+    for start, end in pieces(source, 0, len(source), 0):
+        while token is not None and token.start() < start:
+            depth = max(0, depth + (token[0] in OPENERS) - (token[0] in CLOSERS))
+            token = next(tokens, None)
+        continues = depth or source[start - 2 : start] == b"\\\n" or _CONTINUES.match(source, start)
+        if end - group > _GROUP and start > group and not continues:
+            yield group, start
+            group = start
+    if group < len(source):
+        yield group, len(source)
+
+
+def mend(source: bytes, allowance: Allowance, prefix: bytes = b"") -> Mended | None:
     """Read a broken statement: close its brackets, leave out the line with the error or the one before it.
 
     Offsets are those in `source`, without the prefix.
     """
     blanked: tuple[Span, ...] = ()
     for _ in range(_ROUNDS):
-        tree, _ = _closed(source, blanked, prefix)
+        tree, _ = _closed(source, blanked, prefix, allowance)
         if tree is None:
             return None
         error = max(0, _first_error(tree.root_node) - len(prefix))
@@ -81,7 +100,7 @@ def mend(source: bytes, prefix: bytes = b"") -> Mended | None:
             if any(span.start == 0 for span in extra):  # the line of the name
                 continue
             attempt = (*blanked, *extra)
-            tree, end = _closed(source, attempt, prefix)
+            tree, end = _closed(source, attempt, prefix, allowance)
             if tree is not None and not tree.root_node.has_error:
                 return Mended(tree, end, attempt)
         if line.start == 0 or line in blanked:
@@ -90,14 +109,16 @@ def mend(source: bytes, prefix: bytes = b"") -> Mended | None:
     return None
 
 
-def _closed(source: bytes, blanked: tuple[Span, ...], prefix: bytes) -> tuple[tree_sitter.Tree | None, int]:
+def _closed(
+    source: bytes, blanked: tuple[Span, ...], prefix: bytes, allowance: Allowance
+) -> tuple[tree_sitter.Tree | None, int]:
     """The tree of the text without some lines, its open brackets closed; and where its own text ends."""
     text = bytearray(source)
     for span in blanked:
         text[span.start : span.end] = b" " * (span.end - span.start)
     own = bytes(text).rstrip()
     closers = b"".join(_unclosed(own))
-    tree = parse_tree("python", prefix + own + (b"\n" + closers if closers else b"") + b"\n")
+    tree = parse_tree("python", prefix + own + (b"\n" + closers if closers else b"") + b"\n", allowance)
     return tree, len(own)
 
 

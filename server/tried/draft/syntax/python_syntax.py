@@ -16,7 +16,7 @@ import tree_sitter
 
 from tried.draft.entries import Comment, ParsedConfig, Problem, Special
 from tried.draft.syntax import python_recovery
-from tried.draft.syntax.grammar import clean_tree, image
+from tried.draft.syntax.grammar import Allowance, clean_tree, image
 from tried.draft.syntax.mending import clipped, cut
 from tried.draft.syntax.nodes import Gathered, ListNode, MappingNode, Node, Pair, ScalarNode, entries_of, shown
 from tried.draft.syntax.python_options import declarations, declares_options, options
@@ -47,14 +47,13 @@ class _Reader:
         self.has_options = declares_options(self.source)
         self.is_mending = False
         self.budget = _EFFORT * len(text) + 10_000
+        self.allowance = Allowance()
 
     def read(self) -> ParsedConfig:
-        tree = clean_tree("python", self.source)
-        if tree is not None:
-            self._read_tree(tree, 0, self.root, b"", 0)
-        else:
-            for start, end in python_recovery.pieces(self.source, 0, len(self.source), 0):
-                self._read_piece(start, end, self.root, b"", 0)
+        whole = [(0, len(self.source))]
+        small = self.allowance.affords("python", len(self.source))
+        for group in whole if small else python_recovery.groups(self.source):
+            self._read_group(*group)
         entries = entries_of(self.root, self.gathered, overrides_are_normal=True)
         entries.sort(key=lambda entry: entry.key or entry.span)
         comments = {comment.span: comment for comment in self.gathered.comments}
@@ -62,6 +61,15 @@ class _Reader:
         return ParsedConfig(
             "python", tuple(entries), tuple(comments[span] for span in sorted(comments)), tuple(problems)
         )
+
+    def _read_group(self, start: int, end: int) -> None:
+        """Statements of the module, together if they can be."""
+        tree = clean_tree("python", self.source[start:end], self.allowance)
+        if tree is not None:
+            self._read_tree(tree, start, self.root, b"", 0)
+            return
+        for piece in python_recovery.pieces(self.source, start, end, 0):
+            self._read_piece(*piece, self.root, b"", 0)
 
     def _values(self, base: int) -> PythonValues:
         return PythonValues(self.text, self.gathered, base)
@@ -72,7 +80,7 @@ class _Reader:
     def _read_scattered_options(self, start: int, end: int) -> None:
         """Options declared in a function that is broken elsewhere."""
         for call_start, call_end in declarations(self.source, start, end):
-            tree = clean_tree("python", self.source[call_start:call_end])
+            tree = clean_tree("python", self.source[call_start:call_end], self.allowance)
             if tree is not None:
                 self._read_options(tree, call_start)
 
@@ -203,7 +211,7 @@ class _Reader:
         """A statement of a broken file, read apart; with a prefix that makes its indentation right."""
         piece = self.source[start:end]
         self.budget -= len(piece)
-        tree = clean_tree("python", prefix + piece)
+        tree = clean_tree("python", prefix + piece, self.allowance)
         if tree is not None:
             self._read_tree(tree, start - len(prefix), into, prefix, level)
             return
@@ -217,7 +225,7 @@ class _Reader:
         if assignment is None:
             return
         self.budget -= 16 * len(piece)
-        mended = python_recovery.mend(piece, prefix) if self.budget > 0 else None
+        mended = python_recovery.mend(piece, self.allowance, prefix) if self.budget > 0 else None
         if mended is None:
             self._read_unreadable(start, piece, assignment, into)
             return

@@ -12,7 +12,7 @@ import tree_sitter
 
 from tried.draft.entries import Special
 from tried.draft.syntax.env_values import Settings, expanded, typed
-from tried.draft.syntax.grammar import clean_tree, image
+from tried.draft.syntax.grammar import Allowance, clean_tree, image
 from tried.draft.syntax.nodes import ListNode, Node, ScalarNode, ScalarValue
 from tried.text import Span
 
@@ -35,21 +35,22 @@ _QUOTE = re.compile(rb"""\\.|["']|(?<![^\s;])\#|=\(|\)""", re.DOTALL)
 
 def read_shell(settings: Settings) -> None:
     source = image(settings.text)
+    allowance = Allowance()
     for lines in _chunks(source):
         start, end = lines[0][0], lines[-1][1]
         if end - start <= _LARGEST_CHUNK:
-            tree = clean_tree("bash", source[start:end])
+            tree = clean_tree("bash", source[start:end], allowance)
             if tree is not None:
                 _Reader(settings, start).read(tree)
                 continue
         for line_start, line_end in lines:
-            _read_line(settings, source, line_start, line_end)
+            _read_line(settings, source, line_start, line_end, allowance)
 
 
-def _read_line(settings: Settings, source: bytes, start: int, end: int) -> None:
+def _read_line(settings: Settings, source: bytes, start: int, end: int, allowance: Allowance) -> None:
     """A line of a chunk that cannot be read whole."""
     line = _CONTINUED.sub(b"", source[start:end])
-    tree = clean_tree("bash", line) if len(line) <= _LARGEST_CHUNK else None
+    tree = clean_tree("bash", line, allowance) if len(line) <= _LARGEST_CHUNK else None
     if tree is not None:
         _Reader(settings, start).read(tree)
     else:

@@ -16,7 +16,7 @@ from itertools import accumulate
 import tree_sitter
 
 from tried.draft.entries import Comment, ParsedConfig, Special
-from tried.draft.syntax.grammar import clean_tree, image
+from tried.draft.syntax.grammar import Allowance, clean_tree, image
 from tried.draft.syntax.nodes import (
     MAX_DEPTH,
     Gathered,
@@ -74,9 +74,10 @@ class _Reader:
         self.explicit: set[int] = set()
         self.end = 0  # of the last statement read
         self.budget = _EFFORT * len(text) + 10_000
+        self.allowance = Allowance()
 
     def read(self) -> ParsedConfig:
-        tree = clean_tree("toml", self.source)
+        tree = clean_tree("toml", self.source, self.allowance)
         if tree is not None:
             self._read_tree(tree, 0)
         else:
@@ -259,7 +260,7 @@ class _Reader:
             self.budget -= len(attempt)
             if self.budget < 0:
                 return None
-            tree = clean_tree("toml", attempt + b"\n")
+            tree = clean_tree("toml", attempt + b"\n", self.allowance)
             if tree is not None:
                 return tree
         return None
@@ -311,7 +312,7 @@ class _Reader:
 
     def _written_parts(self, start: int, end: int) -> list[_Part]:
         """The parts of a key that stands in a broken statement; the whole as one where it is broken itself."""
-        tree = clean_tree("toml", self.source[start:end] + b" = 1\n")
+        tree = clean_tree("toml", self.source[start:end] + b" = 1\n", self.allowance)
         pairs = tree.root_node.children if tree is not None else []
         parts = self._parts(pairs[0].children[0], start) if pairs and pairs[0].type == "pair" else []
         if not parts or len(parts) > MAX_DEPTH:

@@ -17,7 +17,7 @@ import tree_sitter
 
 from tried.draft.entries import Entry, ParsedConfig, Special
 from tried.draft.syntax import yaml_flow
-from tried.draft.syntax.grammar import clean_tree, image
+from tried.draft.syntax.grammar import Allowance, clean_tree, image
 from tried.draft.syntax.mending import cut
 from tried.draft.syntax.nodes import (
     AliasNode,
@@ -71,6 +71,7 @@ class _Reader:
         self.gathered = Gathered()
         self.builder = YamlBuilder(text, self.gathered)
         self.budget = _EFFORT * len(text) + 10_000
+        self.allowance = Allowance()
 
     def read(self) -> ParsedConfig:
         self._blank_conflict_marks()
@@ -143,7 +144,7 @@ class _Reader:
     def _tree_of(self, source: bytes) -> tree_sitter.Tree | None:
         if not self._spend(len(source)):
             return None
-        return clean_tree("yaml", source)
+        return clean_tree("yaml", source, self.allowance)
 
     def _spend(self, effort: int) -> bool:
         self.budget -= effort
