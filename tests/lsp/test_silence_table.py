@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -67,8 +68,18 @@ def test_nothing_else_is_left_in_the_folder(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_a_link_to_the_folder_has_the_same_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    locks = tmp_path / "locks"
+    for folder in (locks, tmp_path / "real"):
+        folder.mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.setattr(tempfile, "tempdir", str(locks))
+    for name in ("real", "link"):
+        add_silence(tmp_path / name / "tried.toml", ENTRY)
+    assert len(list(locks.iterdir())) == 1
+
+
 def test_none_of_many_at_once_is_lost(tmp_path: Path) -> None:
-    """Though each takes the lock's file away when it is done."""
     target = tmp_path / "tried.toml"
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda number: add_silence(target, {"path": f"{number}.json"}), range(40)))

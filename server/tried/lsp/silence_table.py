@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import json
+import os
+import sys
+import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,14 +22,15 @@ def add_silence(path: Path, entry: Mapping[str, str]) -> None:
     """
     table = _table(entry)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with locked(path):
-        try:
-            _append(path, table)
-        finally:
-            # While the lock is held: whoever waits for it then finds its file gone, and makes a new one. Windows
-            # removes no open file, and there the lock removes its own.
-            with contextlib.suppress(OSError):
-                path.with_name(f".{path.name}.lock").unlink()
+    with locked(_lock_of(path)):
+        _append(path, table)
+
+
+def _lock_of(path: Path) -> Path:
+    """Out of the user's folder, where a lock's file would stay: it cannot be removed while somebody may wait for it."""
+    name = hashlib.sha256(os.fsencode(path.parent.resolve() / path.name)).hexdigest()[:16]
+    user = os.getuid() if sys.platform != "win32" else "all"  # another user's file could not be opened
+    return Path(tempfile.gettempdir()) / f"tried-{user}-{name}"
 
 
 def _append(path: Path, table: str) -> None:
