@@ -238,3 +238,23 @@ def test_a_long_script_that_is_broken_once_loses_only_that_place() -> None:
         f"a{n}": UNKNOWN if n == 100 else n for n in range(200)
     }
     assert len(parsed.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "lines"),
+    [("toml", "k{n} = {n}", 60_000), ("python", "k{n} = {n}", 20_000), ("yaml", "k{n}: {n}", 30_000)],
+)
+def test_a_long_valid_text_is_read_to_its_end(language: str, line: str, lines: int) -> None:
+    text = "".join(line.replace("{n}", str(n)) + "\n" for n in range(lines))
+    parsed = check(text, language)
+    assert not parsed.problems
+    assert len(parsed.entries) == lines
+    assert parsed.entries[-1].value == lines - 1
+
+
+@pytest.mark.parametrize(("language", "broken"), [("toml", "a=[\n"), ("python", "X = [\n")])
+def test_where_all_is_broken_the_rest_is_given_up_and_said(language: str, broken: str) -> None:
+    text = "first = 1\n" + broken * 100_000
+    parsed = check(text, language)
+    assert parsed.entries[0].value == 1
+    assert [p.span.end for p in parsed.problems if "the rest of it is not read" in p.message] == [len(text)]

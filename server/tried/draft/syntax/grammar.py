@@ -13,6 +13,7 @@ from tree_sitter import Language, Parser, Tree
 
 _LONE_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
 # In hundreds of parser steps: valid text of any kind stays below 0.1 a byte.
+_EFFORT_OF_VALID_TEXT = 0.1
 _EFFORT_PER_BYTE = 0.15
 _LEAST_EFFORT = 500
 _LEAST_CHARGE = 2  # of a failed parse, however short
@@ -45,10 +46,17 @@ def language(name: str) -> Language:
 
 
 class Allowance:
-    """What all failed parses of one text's parts may take together, in hundreds of parser steps."""
+    """What all failed parses of one text's parts may take together, in hundreds of parser steps.
 
-    def __init__(self) -> None:
-        self.left: float = _EFFORT_OF_A_TEXT
+    `size`: bytes that are parsed whole at first, valid or not.
+    """
+
+    def __init__(self, size: int = 0) -> None:
+        self.left = _EFFORT_OF_A_TEXT + _EFFORT_OF_VALID_TEXT * size
+
+    @property
+    def is_spent(self) -> bool:
+        return self.left <= 0
 
     def affords(self, name: str, size: int) -> bool:
         """Whether so many bytes may still be parsed, however slow the grammar `name` is on them."""

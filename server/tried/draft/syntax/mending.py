@@ -8,6 +8,8 @@ from tried.draft.entries import Special
 from tried.draft.syntax.nodes import AliasNode, ListNode, MappingNode, Node, ScalarNode
 from tried.text import Span
 
+TOO_BROKEN = "too much of this text is broken: the rest of it is not read"
+
 
 def cut(root: Node, end: int, blanked: Sequence[Span] = ()) -> None:
     """Bring what brackets of ours close back to `end`, and forget values that went on there or lost a line.

@@ -17,7 +17,7 @@ import tree_sitter
 from tried.draft.entries import Comment, ParsedConfig, Problem, Special
 from tried.draft.syntax import python_recovery
 from tried.draft.syntax.grammar import Allowance, clean_tree, image
-from tried.draft.syntax.mending import clipped, cut
+from tried.draft.syntax.mending import TOO_BROKEN, clipped, cut
 from tried.draft.syntax.nodes import Gathered, ListNode, MappingNode, Node, Pair, ScalarNode, entries_of, shown
 from tried.draft.syntax.python_options import declarations, declares_options, options
 from tried.draft.syntax.python_values import PythonValues, string_text
@@ -53,7 +53,8 @@ class _Reader:
         whole = [(0, len(self.source))]
         small = self.allowance.affords("python", len(self.source))
         for group in whole if small else python_recovery.groups(self.source):
-            self._read_group(*group)
+            if not self._read_group(*group):
+                break
         entries = entries_of(self.root, self.gathered, overrides_are_normal=True)
         entries.sort(key=lambda entry: entry.key or entry.span)
         comments = {comment.span: comment for comment in self.gathered.comments}
@@ -62,14 +63,18 @@ class _Reader:
             "python", tuple(entries), tuple(comments[span] for span in sorted(comments)), tuple(problems)
         )
 
-    def _read_group(self, start: int, end: int) -> None:
-        """Statements of the module, together if they can be."""
+    def _read_group(self, start: int, end: int) -> bool:
+        """Statements of the module, together if they can be. False if the rest of the text is given up."""
         tree = clean_tree("python", self.source[start:end], self.allowance)
         if tree is not None:
             self._read_tree(tree, start, self.root, b"", 0)
-            return
+            return True
         for piece in python_recovery.pieces(self.source, start, end, 0):
+            if self.allowance.is_spent:
+                self.gathered.problem(TOO_BROKEN, Span(piece[0], len(self.text)))
+                return False
             self._read_piece(*piece, self.root, b"", 0)
+        return True
 
     def _values(self, base: int) -> PythonValues:
         return PythonValues(self.text, self.gathered, base)

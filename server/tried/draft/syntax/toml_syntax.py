@@ -17,6 +17,7 @@ import tree_sitter
 
 from tried.draft.entries import Comment, ParsedConfig, Special
 from tried.draft.syntax.grammar import Allowance, clean_tree, image
+from tried.draft.syntax.mending import TOO_BROKEN
 from tried.draft.syntax.nodes import (
     MAX_DEPTH,
     Gathered,
@@ -37,6 +38,7 @@ _KEY_LINE = re.compile(
     rb"""[ \t]*+((?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')(?:[ \t]*+\.[ \t]*+(?:[A-Za-z0-9_-]++"""
     rb"""|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'))*+)[ \t]*+=[ \t]*+"""
 )
+_BARE_KEY = re.compile(rb"[A-Za-z0-9_-]++")
 _HALF_HEADER = re.compile(rb"[ \t]*+\[++[ \t]*+([^\[\]\n\r]*[^\[\]\s])")
 _NO_CONTENT = re.compile(rb"[ \t\r]*+(?:#.*)?\Z")
 _TOKEN = re.compile(
@@ -48,6 +50,7 @@ _TRAILING_COMMA = re.compile(rb",(?=[ \t]*+})")
 _FLOATS = {"inf": float("inf"), "+inf": float("inf"), "-inf": float("-inf")}
 _NAN = frozenset({"nan", "+nan", "-nan"})
 _EFFORT = 24
+_EFFORT_OF_A_LINE = 40  # in bytes: what a line costs, however short
 
 
 def read(text: str) -> ParsedConfig:
@@ -74,7 +77,7 @@ class _Reader:
         self.explicit: set[int] = set()
         self.end = 0  # of the last statement read
         self.budget = _EFFORT * len(text) + 10_000
-        self.allowance = Allowance()
+        self.allowance = Allowance(len(text))
 
     def read(self) -> ParsedConfig:
         tree = clean_tree("toml", self.source, self.allowance)
@@ -246,6 +249,9 @@ class _Reader:
         starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
         first = 0
         while first < len(lines):
+            if self.budget < 0 or self.allowance.is_spent:
+                self.gathered.problem(TOO_BROKEN, Span(starts[first], len(self.text)))
+                return
             last = self._statement_end(lines, first)
             source = b"\n".join(lines[first:last])
             tree = self._tree(source)
@@ -275,7 +281,7 @@ class _Reader:
         quotes = b""
         for index in range(first, len(lines)):
             line = value if index == first else lines[index]
-            self.budget -= len(line)
+            self.budget -= len(line) + _EFFORT_OF_A_LINE
             depth, quotes = _balance(line, depth, quotes)
             if depth <= 0 and not quotes:
                 return index + 1
@@ -312,6 +318,8 @@ class _Reader:
 
     def _written_parts(self, start: int, end: int) -> list[_Part]:
         """The parts of a key that stands in a broken statement; the whole as one where it is broken itself."""
+        if _BARE_KEY.fullmatch(self.source, start, end):
+            return [_Part(self.text[start:end], Span(start, end))]
         tree = clean_tree("toml", self.source[start:end] + b" = 1\n", self.allowance)
         pairs = tree.root_node.children if tree is not None else []
         parts = self._parts(pairs[0].children[0], start) if pairs and pairs[0].type == "pair" else []

@@ -55,6 +55,7 @@ _MOST_LINES = 30_000  # the grammar counts lines in 16 bits
 _SAFE_LEVELS = 200  # it crashes the process at about 255
 _RECOVERY_LEVELS = 100
 _EFFORT = 24
+_EFFORT_OF_A_LINE = 40  # in bytes: what a look at a line costs, however short
 
 
 def read(text: str) -> ParsedConfig:
@@ -71,7 +72,7 @@ class _Reader:
         self.gathered = Gathered()
         self.builder = YamlBuilder(text, self.gathered)
         self.budget = _EFFORT * len(text) + 10_000
-        self.allowance = Allowance()
+        self.allowance = Allowance(len(text))
 
     def read(self) -> ParsedConfig:
         self._blank_conflict_marks()
@@ -205,7 +206,7 @@ class _Reader:
             return index
         closers = len(yaml_flow.unclosed(line))
         for end in range(index + 1, last):
-            if closers <= 0 or not self._spend(len(self.lines[end])):
+            if closers <= 0 or not self._spend(len(self.lines[end]) + _EFFORT_OF_A_LINE):
                 break
             opened = self.lines[end].count(b"[") + self.lines[end].count(b"{")
             closers += opened - self.lines[end].count(b"]") - self.lines[end].count(b"}")
