@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 
 _BY_EDITOR_ID = {
     "yaml": "yaml",
@@ -37,6 +38,18 @@ _BY_EXTENSION = {
 _BY_NAME = {"mlproject": "yaml", ".envrc": "env"}
 
 LANGUAGES = frozenset(_BY_EXTENSION.values())
+
+
+def names_of_languages() -> dict[str, list[str]]:
+    """Globs of the file names that each language is known by, in lower case."""
+    names: dict[str, list[str]] = {}
+    for extension, language in _BY_EXTENSION.items():
+        names.setdefault(language, []).append(f"*.{extension}")
+    names["env"] = [".env", ".env.*", *names["env"]]
+    for name, language in _BY_NAME.items():
+        if not any(fnmatchcase(name, glob) for glob in names[language]):
+            names[language].append(name)
+    return names
 
 
 def language_of(path: str, language_id: str | None = None) -> str | None:
