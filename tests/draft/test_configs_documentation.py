@@ -94,8 +94,8 @@ def test_where_configs_are_expected_one_telling_name_is_enough(name: str) -> Non
 
 
 def test_environments_are_judged_as_the_page_says() -> None:
-    words = "INT8_CLIP=1\nMLP_MULT=2\nEMA=1\n"
-    assert "`INT8_CLIP`, `MLP_MULT`, `EMA`" in PAGE.read_text("utf-8")
+    words = "INT8_CLIP=1\nGPTQ_BITS=2\nSWA_START=1\n"
+    assert "`INT8_CLIP`, `GPTQ_BITS`, `SWA_START`" in PAGE.read_text("utf-8")
     assert is_config(PurePath("run.env"), parse(words, "env"))
     assert not is_config(PurePath("run.env"), parse("API_TOKEN=x\n" + words, "env"))
     assert is_config(PurePath("run.env"), parse("API_TOKEN=x\nLR=1\nBATCH_SIZE=2\n", "env"))
