@@ -53,6 +53,11 @@ def test_off_is_not_made_at_all() -> None:
     assert findings_in(BASE, [dead("a:1", BASE)], severity={"repeat": "off"}) == []
 
 
+def test_what_is_off_does_not_keep_another_rule_from_telling() -> None:
+    run = dead("a:1", BASE, changes={"lr": (0.5, 0.01)})  # a repeat and a move
+    assert told(findings_in(BASE, [run], severity={"repeat": "off"})) == [("move", "warning", "a:1")]
+
+
 def test_every_evidence_has_a_severity_for_every_reason() -> None:
     evidences = {name.split("/")[0] for name in DEFAULT_SEVERITY}
     reasons = {name.split("/")[1] for name in DEFAULT_SEVERITY}

@@ -54,15 +54,16 @@ def find(
     every = list(scopes(draft, history, settings, saved_at))
     for scope in every:
         for rule in RULES:
-            fresh = [left for claim in rule(scope) if (left := _untold(claim, told, settings)) is not None]
-            for claim in fresh:
-                severity = severity_of(claim, settings, scope.line)
-                if LOUDNESS[severity] > LOUDNESS["hover"] and (against := _against(claim, scope, every)):
-                    claim = replace(claim, contradicted_by=against)
-                    severity = severity_of(claim, settings, scope.line)
+            made: list[Claim] = []
+            for whole in rule(scope):
+                claim = _untold(whole, told, settings)
+                if claim is None:
+                    continue
+                claim, severity = _weighed(claim, scope, every)
                 if severity != "off":
                     findings.append(_finding(claim, scope, severity, draft))
-            told.update(run.id for claim in fresh for run in claim.runs)
+                    made.append(claim)
+            told.update(run.id for claim in made for run in claim.runs)
     return unsilenced(draft, _one_squiggle_a_place(_merged(findings)))
 
 
@@ -127,6 +128,15 @@ def _untold(claim: Claim, told: set[str], settings: FindingSettings) -> Claim | 
     if claim.evidence == "knob" and claim.at_most != "hover" and len(runs) < settings.knob_dead_ends:
         return None
     return replace(claim, runs=runs) if runs else None
+
+
+def _weighed(claim: Claim, scope: Scope, every: Iterable[Scope]) -> tuple[Claim, Severity]:
+    """The claim and how loud it is, after what other lines hold against it: asked only of what would be a squiggle."""
+    severity = severity_of(claim, scope.settings, scope.line)
+    if LOUDNESS[severity] > LOUDNESS["hover"] and (against := _against(claim, scope, every)):
+        claim = replace(claim, contradicted_by=against)
+        severity = severity_of(claim, scope.settings, scope.line)
+    return claim, severity
 
 
 def _against(claim: Claim, own: Scope, every: Iterable[Scope]) -> tuple[Run, ...]:

@@ -13,7 +13,7 @@ from lsprotocol import types as t
 from tried.analysis import finding_settings, rank_in
 from tried.draft.draft import Component, ExperimentDraft
 from tried.draft.entries import Entry, Special
-from tried.draft.parameters import Parameter, ParameterKind
+from tried.draft.parameters import COMPARED_KINDS, Parameter
 from tried.findings.finding import Finding
 from tried.findings.key_history import is_untried, key_history
 from tried.lsp.folders import Folder
@@ -29,7 +29,6 @@ PATIENCE = 1.0
 """Seconds that the pointer may wait for an analysis; over 0.2 is felt, over 1 nobody looks any more."""
 
 MOST_FINDINGS = 3
-_COMPARED = frozenset({ParameterKind.KNOB, ParameterKind.BUDGET, ParameterKind.CONTEXT})
 
 
 async def hover(session: Session, params: t.HoverParams) -> t.Hover | None:
@@ -118,7 +117,7 @@ def _sections(known: Analysed, place: Place, folder: Folder) -> list[list[Block]
 
 def _key(known: Analysed, draft: ExperimentDraft, parameter: Parameter) -> list[Block]:
     """Nothing about a key that is not compared, and nothing where the pool says nothing of the setting."""
-    if parameter.kind not in _COMPARED or not len(known.snapshot):
+    if parameter.kind not in COMPARED_KINDS or not len(known.snapshot):
         return []
     pool, settings = known.snapshot.history, finding_settings(known.settings)
     history = key_history(draft, parameter, pool, settings)

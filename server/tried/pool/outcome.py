@@ -36,9 +36,6 @@ Directions = Mapping[str, Direction]
 BROKEN_OUTCOMES: Final = frozenset(
     {"failed", "crashed", "fail", "failure", "crash", "error", "errored", "diverged", "oom"}
 )
-STOPPED_OUTCOMES: Final = frozenset(
-    {"killed", "stopped", "cancelled", "canceled", "aborted", "interrupted", "preempted"}
-)
 WELL_OUTCOMES: Final = frozenset({"completed", "complete", "finished", "succeeded", "success", "done", "ok"})
 """Outcomes are compared in lower case. The first word of each is the one that the format names."""
 

@@ -15,7 +15,6 @@ CELLS_PER_POINT: Final = 20
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _DAY: Final = 86_400.0
 MARKS: Final[dict[Ending, str]] = {"dead_end": "✗", "worked": "✓", "open": "·"}
-ENDINGS: Final[dict[Ending, str]] = {"dead_end": "dead end", "worked": "worked", "open": "open"}
 
 
 def ending_of(snapshot: PoolSnapshot, record_id: str) -> Ending:

@@ -7,7 +7,6 @@ import re
 from tried.draft.entries import Special
 from tried.draft.syntax.nodes import ScalarNode, ScalarValue
 from tried.draft.syntax.scalars import number, text_value
-from tried.text import Span
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -222,7 +221,3 @@ def custom_tag(tag: str) -> str | None:
     """The tag of a mapping or list as entries carry it; None for the core ones, which say nothing new."""
     short = short_tag(tag)
     return None if _CORE_TAG.fullmatch(short) else short
-
-
-def empty_span(offset: int) -> Span:
-    return Span(offset, offset)
