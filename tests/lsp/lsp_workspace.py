@@ -59,7 +59,7 @@ def make_workspace(folder: Path, *records: dict[str, Any]) -> Path:
     """The folder with a journal of these records; of the baseline and the divergence if there are none."""
     journal = folder / ".tried" / "pool.jsonl"
     journal.parent.mkdir(parents=True, exist_ok=True)
-    journal.write_text("".join(map(journal_line, records or (BASELINE, DIVERGED))), encoding="utf-8")
+    put_whole(journal, "".join(map(journal_line, records or (BASELINE, DIVERGED))).encode())
     return journal
 
 
@@ -67,3 +67,10 @@ def edit(line: int, start: int, end: int, text: str) -> dict[str, Any]:
     """A change of part of one line, as an editor sends it."""
     place = {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
     return {"range": place, "text": text}
+
+
+def put_whole(path: Path, content: bytes) -> None:
+    """Puts a file in the place of another at one stroke, so that a server which polls it sees no half of it."""
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_bytes(content)
+    beside.replace(path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lsp_workspace import BASELINE, CONFIG, DIVERGED, journal_line, make_workspace
+from lsp_workspace import BASELINE, CONFIG, DIVERGED, journal_line, make_workspace, put_whole
 from raw_client import NEOVIM_LIKE, RawClient, no_findings
 
 FAST = {"editor": {"debounce_ms": 0, "typing_pause_ms": 0}}
@@ -118,7 +118,7 @@ def test_a_pool_with_a_broken_and_a_huge_line(client: RawClient, folder: Path) -
     client.pushed(uri)
     huge = {**BASELINE, "id": "exp-huge", "notes": "x" * 10 * 2**20}
     lines = [journal_line(BASELINE), "{broken\n", journal_line(huge), journal_line(DIVERGED)]
-    (folder / ".tried" / "pool.jsonl").write_bytes("".join(lines).encode() + b'{"id": "caf\xe9"}\n')
+    put_whole(folder / ".tried" / "pool.jsonl", "".join(lines).encode() + b'{"id": "caf\xe9"}\n')
     message = client.take("window/logMessage", seconds=10)
     assert message["type"] == 2
     assert "pool.jsonl" in message["message"]
