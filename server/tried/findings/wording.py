@@ -10,6 +10,7 @@ from tried.draft.parameters import UNKNOWN, shown_value
 from tried.findings.claim import STRENGTH, Claim, reason_of
 from tried.findings.finding import Difference
 from tried.findings.scope import Scope
+from tried.pool.headline import shown_duration
 from tried.pool.outcome import moved_the_wrong_way
 from tried.pool.run import Run
 
@@ -110,11 +111,7 @@ def _after(run: Run) -> str:
     duration = run.record.duration
     if duration is None or duration.secs <= 0:
         return ""
-    if duration.secs < 120:
-        return f" after {duration.secs} s"
-    if duration.secs < 7200:
-        return f" after {duration.secs // 60} min"
-    return f" after {duration.secs // 3600} h"
+    return f" after {shown_duration(duration)}"
 
 
 def _moved(run: Run) -> str:

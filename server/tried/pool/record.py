@@ -23,6 +23,9 @@ SCHEMA_VERSION = 2
 Verdict = Literal["dead_end", "works", "inconclusive"]
 Cause = Literal["out_of_memory", "diverged", "worse", "code_error", "infrastructure", "stopped", "unknown"]
 Direction = Literal["min", "max"]
+Role = Literal["experiment", "launcher", "step", "sweep"]
+"""`launcher` started other runs, `step` is a part of a pipeline, `sweep` stands for a search as a whole: none of
+them is an experiment, so none is evidence."""
 
 CHANGES: Final = frozenset(
     (
@@ -166,6 +169,12 @@ class ExperimentRecord(_Part):
     source: str | None = None
     generated_headline: str | None = None
     aliases: list[str] = Field(default_factory=list)
+    role: Role = "experiment"
+    sweep: str | None = None
+    experiment: str | None = None
+    error: str | None = None
+    last_written: str | None = None
+    places: list[str] = Field(default_factory=list)
 
     @field_validator("id", "amends", "parent", mode="before")
     @classmethod
@@ -182,7 +191,7 @@ class ExperimentRecord(_Part):
     def _null_is_no_items(cls, value: Any) -> Any:
         return {} if value is None else value
 
-    @field_validator("tags", "aliases", mode="before")
+    @field_validator("tags", "aliases", "places", mode="before")
     @classmethod
     def _one_or_none_is_a_list(cls, value: Any) -> Any:
         if value is None:

@@ -12,6 +12,9 @@ from tried.pool.record import ExperimentRecord
 SKIPPED_LIMIT: Final = 200
 """How many things that could not be read one source lists; of more it says how many."""
 
+BATCH: Final = 2_000
+"""Records that a source gives at once."""
+
 REMARKS_LIMIT: Final = 100
 """The same for remarks on values."""
 
@@ -30,7 +33,9 @@ class Delta:
 
     `upserts` are in the order of the source and may hold amendments (kind `amendment`), which nothing replaces.
     `skipped` are the new ones; `remarks` are about values that stay in their records and that nobody can use.
-    `reset`: all that the source said before is void, this delta is everything.
+    `reset`: all that the source said before is void, this delta is everything. `more`: the source has more to say and
+    is to be scanned again at once with this cursor, so that a large store comes in batches (BATCH records or so);
+    `total` is then about how many records there will be, if the source knows.
     """
 
     upserts: tuple[ExperimentRecord, ...] = ()
@@ -39,6 +44,8 @@ class Delta:
     cursor: object = None
     reset: bool = False
     remarks: tuple[Skipped, ...] = ()
+    more: bool = False
+    total: int | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -1,0 +1,92 @@
+"""One line about a run of which nobody wrote any: what the run itself shows, and nothing that somebody would have to
+conclude."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from tried.pool.outcome import Directions, cause_of, is_dead_end, objective_of
+from tried.pool.record import Duration, ExperimentRecord
+
+ERROR_CHARACTERS: Final = 160
+
+_LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Failure)\b.*$", re.MULTILINE)
+
+
+def headline_of(
+    record: ExperimentRecord, nonfinite: Mapping[str, int | None] | None = None, directions: Directions | None = None
+) -> str:
+    """Such as "failed after 12 s: shape mismatch …", "diverged: val_loss is NaN at step 400", "finished, val_f1 0.912".
+
+    `nonfinite`: by metric, the step at which it first was no finite number, None where nobody knows. Empty for a run
+    of which nothing is known.
+    """
+    outcome = (record.outcome or "").lower()
+    after = f" after {shown_duration(record.duration)}" if record.duration is not None else ""
+    cause = cause_of(record, directions)
+    if cause == "diverged":
+        return f"diverged{_where(record, nonfinite or {}, directions)}" if outcome else "diverged"
+    if outcome in ("failed", "crashed") or (is_dead_end(record, directions) and record.error):
+        what = "out of memory" if cause == "out_of_memory" else "failed"
+        error = error_line(record.error or "")
+        if cause == "out_of_memory" or not error:
+            return f"{what}{after}"
+        return f"{what}{after}: {error}"
+    if outcome == "stopped":
+        return f"stopped{after}"
+    if outcome == "running":
+        return "running"
+    if outcome == "pruned":
+        return f"pruned{_objective(record, directions)}"
+    if outcome == "completed":
+        return f"finished{_objective(record, directions)}"
+    return _objective(record, directions).removeprefix(", ")
+
+
+def error_line(text: str) -> str:
+    """The line of a traceback or a log that names the error: the last exception, else the last line with words."""
+    found = _LAST_ERROR.findall(text[-20_000:])
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = found[-1].strip() if found else (lines[-1] if lines else "")
+    return line if len(line) <= ERROR_CHARACTERS else f"{line[: ERROR_CHARACTERS - 1]}…"
+
+
+def shown_duration(duration: Duration) -> str:
+    """In the largest unit that leaves it at least two: "90 s", "5 min", "3 h"."""
+    if duration.secs < 120:
+        return f"{duration.secs} s"
+    if duration.secs < 7200:
+        return f"{duration.secs // 60} min"
+    return f"{duration.secs // 3600} h"
+
+
+def shown_number(value: float) -> str:
+    """Four significant digits, without zeros that say nothing; NaN and infinities by name."""
+    if math.isnan(value):
+        return "NaN"
+    return f"{value:.4g}"
+
+
+def _objective(record: ExperimentRecord, directions: Directions | None) -> str:
+    judged = objective_of(record, directions)
+    return f", {judged[0]} {shown_number(judged[1])}" if judged is not None else ""
+
+
+def _where(record: ExperimentRecord, nonfinite: Mapping[str, int | None], directions: Directions | None) -> str:
+    named = {name: step for name, step in nonfinite.items() if name in record.metrics}
+    judged = objective_of(record, directions)
+    bad = [name for name, value in record.numbers.items() if not math.isfinite(value)]
+    if judged is not None and (judged[0] in named or judged[0] in bad):
+        name = judged[0]
+    elif named or bad:
+        name = next(iter([*named, *bad]))
+    else:
+        error = error_line(record.error or "")
+        return f": {error}" if error else ""
+    value = record.numbers.get(name, math.nan)
+    step = named.get(name)
+    shown = "NaN" if math.isnan(value) or math.isfinite(value) else f"{value:g}"
+    return f": {name} is {shown}" + (f" at step {step}" if step is not None else "")
