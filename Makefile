@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint clean
+TRACKERS := .venv-trackers
+TRACKERS_STAMP := $(TRACKERS)/.installed
+
+.PHONY: demo test test-trackers lint clean
 .DELETE_ON_ERROR:
 
 demo: $(STAMP)
@@ -12,6 +15,10 @@ demo: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest
+
+# The trackers themselves write runs, which tried then reads. They live in an environment of their own.
+test-trackers: $(STAMP) $(TRACKERS_STAMP)
+	$(BIN)/python -m pytest tests/trackers
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -24,5 +31,10 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+$(TRACKERS_STAMP): tests/trackers/requirements.txt
+	$(PYTHON) -m venv $(TRACKERS)
+	$(TRACKERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(TRACKERS) .mypy_cache .pytest_cache .ruff_cache

@@ -20,7 +20,7 @@ from tried.pool.outcome import cause_of, objective_of
 from tried.pool.record import Cause, Direction, ExperimentRecord, Role, Verdict, as_number, finite
 
 Status = Literal["finished", "failed", "killed", "running", "waiting", "pruned"]
-"""`killed` by a person or a scheduler, interrupted ones among them; `pruned` by a search that saw no use in going on."""
+"""`killed` by a person or a scheduler, or interrupted; `pruned` by a search that saw no use in going on."""
 
 VERDICT_WORDS: Final[Mapping[str, Verdict]] = {
     **dict.fromkeys(("dead end", "deadend"), "dead_end"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import yaml
 
@@ -19,8 +19,8 @@ SIZE_LIMIT: Final = 4 * 1024 * 1024
 """Characters; a larger text is no config."""
 
 DEPTH_LIMIT: Final = 100
-ALIAS_LIMIT: Final = 1_000
-"""Values that aliases may stand for in all; a text that names more is made to swell."""
+VALUE_LIMIT: Final = 100_000
+"""Values in all, what aliases repeat counted each time: a text with more is made to swell."""
 
 
 class UnreadableYaml(ValueError):
@@ -33,9 +33,8 @@ _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class _Loader(_Base):  # type: ignore[misc]
     """Plain data only."""
 
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
     depth = 0
-    aliases = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         self.depth += 1
@@ -84,7 +83,7 @@ def load_yaml(text: str) -> Any:
             data = loader.get_single_data() if "\n---" not in text else next(_documents(loader), None)
         finally:
             loader.dispose()
-        return _unfolded(data, [ALIAS_LIMIT * 100], 0)
+        return _unfolded(data, [VALUE_LIMIT], 0)
     except UnreadableYaml:
         raise
     except yaml.MarkedYAMLError as error:
@@ -117,12 +116,6 @@ def _unfolded(value: Any, left: list[int], depth: int) -> Any:
 
 
 def _key(key: Hashable) -> str:
-    return (
-        key
-        if isinstance(key, str)
-        else "null"
-        if key is None
-        else str(key).lower()
-        if key is True or key is False
-        else str(key)
-    )
+    if key is None or isinstance(key, bool):
+        return "null" if key is None else str(key).lower()
+    return str(key)
