@@ -1,5 +1,5 @@
-"""The trackers themselves live in an environment of their own (`make test-trackers` makes it), so that tried proves that
-it reads what they write without importing them."""
+"""The trackers themselves live in an environment of their own (`make test-trackers` makes it): tried is proved to read
+what they write without importing them."""
 
 from __future__ import annotations
 
