@@ -8,14 +8,14 @@ Invariant: what was written is never changed; a correction is another line.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from tried.pool.outcome import has_conclusion
-from tried.pool.record import ExperimentRecord, Verdict
-from tried.storage.files import StorageError, append_line, replace_file
+from tried.pool.record import Cause, ExperimentRecord, Verdict
+from tried.storage.files import StorageError, append_lines, replace_file
 from tried.storage.paths import exists, leads_out
 
 OUR_JOURNAL: Final = Path(".tried") / "pool.jsonl"
@@ -37,39 +37,63 @@ def append(path: Path, record: ExperimentRecord) -> None:
 
     Raises StorageError if it cannot be written, ValueError if the line would be longer than LINE_LIMIT.
     """
-    line = record.to_json().encode("utf-8", "replace")
-    if len(line) >= LINE_LIMIT:
-        raise ValueError(f"record {record.id!r} takes {len(line):,} bytes; a line of a journal holds {LINE_LIMIT:,}")
-    append_line(path, line)
+    append_all(path, (record,))
+
+
+def append_all(path: Path, records: Iterable[ExperimentRecord]) -> None:
+    """Append records and amendments to a journal in one locked write: all of them or, on an error, none."""
+    lines: list[bytes] = []
+    for record in records:
+        line = record.to_json().encode("utf-8", "replace")
+        if len(line) >= LINE_LIMIT:
+            raise ValueError(
+                f"record {record.id!r} takes {len(line):,} bytes; a line of a journal holds {LINE_LIMIT:,}"
+            )
+        lines.append(line)
+    append_lines(path, lines)
 
 
 def conclude(folder: Path, record_id: str, reason: str, verdict: Verdict | None, now: datetime) -> ExperimentRecord:
     """Write down what a person or agent decided about a record, as an amendment in the folder's own journal.
 
-    The reason becomes the headline. Creates `.tried/pool.jsonl` (and a `.gitignore` for its lock) if need be. Raises
-    StorageError if it cannot be written or is a link out of the folder, ValueError if there is neither a reason nor a
+    The reason becomes the headline. Raises like `write_down`, and ValueError if there is neither a reason nor a
     verdict.
     """
     amendment = conclusion_of(record_id, reason, verdict, now)
+    write_down(folder, (amendment,))
+    return amendment
+
+
+def write_down(folder: Path, records: Sequence[ExperimentRecord]) -> Path:
+    """Append to the journal of a workspace folder, all of them or none; the path of the journal.
+
+    Creates `.tried/pool.jsonl` (and a `.gitignore` for its lock) if need be. Raises StorageError if it cannot be
+    written or is a link out of the folder.
+    """
     journal = folder / OUR_JOURNAL
     if leads_out(journal, folder):
         raise StorageError(f"{journal}: is a link out of the workspace and is not written to; put a file in its place")
+    if not records:
+        return journal
     if not exists(journal.parent):
         replace_file(
             journal.parent / ".gitignore", b"# Locks are of one machine; the journal is worth keeping.\n*.lock\n"
         )
-    append(journal, amendment)
-    return amendment
+    append_all(journal, records)
+    return journal
 
 
-def conclusion_of(record_id: str, reason: str, verdict: Verdict | None, now: datetime) -> ExperimentRecord:
-    """The amendment that gives a record a headline, a verdict, or both."""
+def conclusion_of(
+    record_id: str, reason: str, verdict: Verdict | None, now: datetime, cause: Cause | None = None
+) -> ExperimentRecord:
+    """The amendment that gives a record a headline, a verdict, or both; and a cause."""
     reason = " ".join(reason.split())
     if not reason and verdict is None:
         raise ValueError("say why, or give a verdict")
     moment = now.astimezone(UTC) if now.tzinfo else now.replace(tzinfo=UTC)
     timestamp = moment.isoformat().replace("+00:00", "Z")
-    digest = hashlib.sha256("\0".join((record_id, reason, verdict or "", timestamp)).encode("utf-8", "replace"))
+    told = (record_id, reason, verdict or "", timestamp, *([cause] if cause else []))
+    digest = hashlib.sha256("\0".join(told).encode("utf-8", "replace"))
     fields: dict[str, Any] = {
         "id": f"amendment:{digest.hexdigest()[:16]}",
         "kind": "amendment",
@@ -80,6 +104,8 @@ def conclusion_of(record_id: str, reason: str, verdict: Verdict | None, now: dat
         fields["conclusion"] = {"headline": reason}
     if verdict is not None:
         fields["verdict"] = verdict
+    if cause is not None:
+        fields["cause"] = cause
     return ExperimentRecord.model_validate(fields)
 
 

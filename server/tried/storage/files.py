@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -46,13 +46,21 @@ def locked(path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append one line (without its line end) to a file, created with its folder if need be, and sync it to the disk.
+    """Append one line (without its line end) to a file; see `append_lines`."""
+    append_lines(path, (line,))
 
-    A last line that an interrupted writer left without a line end is closed first, so the two never merge. Raises
-    StorageError; the file is then as it was.
+
+def append_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """Append lines (without their line ends) to a file, created with its folder if need be, and sync it to the disk.
+
+    All of them go in at one write, or none does. A last line that an interrupted writer left without a line end is
+    closed first, so the two never merge. Raises StorageError; the file is then as it was.
     """
-    if b"\n" in line:
+    added = tuple(lines)
+    if any(b"\n" in line for line in added):
         raise ValueError("a line cannot contain a line end")
+    if not added:
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -62,7 +70,7 @@ def append_line(path: Path, line: bytes) -> None:
             is_new = not path.exists()
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             try:
-                _append(descriptor, line)
+                _append(descriptor, b"\n".join(added))
             finally:
                 os.close(descriptor)
             if is_new:
@@ -71,13 +79,13 @@ def append_line(path: Path, line: bytes) -> None:
             raise StorageError(f"{path}: nothing was written: {reason_of(error)}") from error
 
 
-def _append(descriptor: int, line: bytes) -> None:
+def _append(descriptor: int, lines: bytes) -> None:
     size = os.fstat(descriptor).st_size
     torn = False
     if size:
         os.lseek(descriptor, size - 1, os.SEEK_SET)
         torn = os.read(descriptor, 1) != b"\n"
-    data = (b"\n" if torn else b"") + line + b"\n"
+    data = (b"\n" if torn else b"") + lines + b"\n"
     try:
         written = os.write(descriptor, data)
         if written != len(data):
