@@ -61,7 +61,7 @@ _PROGRESS = re.compile(
     re.IGNORECASE,
 )
 _OF_AN_ERROR = re.compile(r"\b(?:error|critical|fail\w*|abort\w*|crash\w*)\b", re.IGNORECASE)
-_DONE = re.compile(r"\b(?:finished|completed?|done|succeeded|success|successfully)\b", re.IGNORECASE)
+_DONE = re.compile(r"\b(?:finished|completed|done|succeeded|success|successfully)\b", re.IGNORECASE)
 _NOT_DONE = re.compile(r"\b(?:exit code [1-9]|not|while|before|until)\b", re.IGNORECASE)
 _BAR = re.compile(r"(\d{1,3})%\|")
 _TRACKERS_LAST_WORDS = re.compile(r"(?:wandb|mlflow|comet|neptune|clearml)\b", re.IGNORECASE)
