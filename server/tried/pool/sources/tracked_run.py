@@ -175,6 +175,8 @@ def _is_diverged(fields: Mapping[str, Any], nonfinite: Mapping[str, int | None])
     """What it is judged by, or a loss, ended as no finite number. A metric of another kind that is NaN (a class without
     examples) tells nothing."""
     numbers = {name: number for name, value in fields["metrics"].items() if (number := as_number(value)) is not None}
+    if all(math.isfinite(number) for number in numbers.values()):
+        return False
     record = ExperimentRecord.model_construct(
         id="", metrics=fields["metrics"], objective=fields["objective"], directions=fields["directions"]
     )
