@@ -2,7 +2,8 @@
 
 Exit status: 0; 1 if `tried check` found a warning; 2 on an error.
 
-Invariant: an error is one line on stderr that says what to do, never a traceback.
+Invariant: an error is one line on stderr that says what to do, never a traceback. Below it may stand what the user
+typed, with a caret at the mistake.
 Invariant: with ``--json`` stdout holds one JSON document and nothing else.
 """
 
@@ -35,6 +36,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         complain(_in_one_line(error))
+        if picture := getattr(error, "picture", ""):
+            sys.stderr.write(f"{picture}\n")
         return ERROR_STATUS
 
 

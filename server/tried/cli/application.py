@@ -12,6 +12,7 @@ from tried.cli.demo import demo
 from tried.cli.pool import pool
 from tried.cli.rank import rank
 from tried.cli.serve import serve
+from tried.cli.triage import triage
 
 application = typer.Typer(
     name="tried",
@@ -22,7 +23,7 @@ application = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (check, rank, pool, conclude, serve, demo):
+for _command in (check, rank, pool, conclude, triage, serve, demo):
     application.command()(_command)
 
 

@@ -28,6 +28,16 @@ Pools = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Only runs of which this holds, as in: 'lr >= 3e-3 and dataset = cifar'.",
+        show_default=False,
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 Now = Annotated[
     str | None, typer.Option("--now", metavar="RFC3339", help="The time that ages count from.", show_default="now")
 ]

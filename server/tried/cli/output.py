@@ -22,11 +22,11 @@ def prepare_streams() -> None:
             reconfigure(errors="replace")
 
 
-def console() -> Console:
+def console(*, on_stderr: bool = False) -> Console:
     """Prints `rich.text.Text`: text of data is never markup, and lines are never wrapped. With NO_COLOR there is no
     escape sequence at all, bold and dim included."""
     colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True, color_system=colours)
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True, color_system=colours, stderr=on_stderr)
 
 
 def line_of(*parts: str | tuple[str, str]) -> Text:

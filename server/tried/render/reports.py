@@ -24,6 +24,7 @@ RANKING_SCHEMA: Final = "tried.ranking/v1"
 CHECK_SCHEMA: Final = "tried.check/v1"
 POOL_SCHEMA: Final = "tried.pool/v1"
 CONCLUDE_SCHEMA: Final = "tried.conclude/v1"
+CONCLUSIONS_SCHEMA: Final = "tried.conclusions/v1"
 
 
 def ranking_report(
@@ -133,16 +134,27 @@ def pool_report(snapshot: PoolSnapshot) -> dict[str, Any]:
 
 def conclude_report(amendment: ExperimentRecord, path: Path) -> dict[str, Any]:
     """``tried.conclude/v1``: the amendment that was written to the journal at `path`."""
+    return _plain({"schema": CONCLUDE_SCHEMA, "path": str(path), **_amendment(amendment)})
+
+
+def conclusions_report(amendments: Iterable[ExperimentRecord], path: Path) -> dict[str, Any]:
+    """``tried.conclusions/v1``: the amendments that were written to the journal at `path`, in their order."""
     report = {
-        "schema": CONCLUDE_SCHEMA,
+        "schema": CONCLUSIONS_SCHEMA,
         "path": str(path),
+        "conclusions": [_amendment(amendment) for amendment in amendments],
+    }
+    return _plain(report)
+
+
+def _amendment(amendment: ExperimentRecord) -> dict[str, Any]:
+    return {
         "id": amendment.id,
         "amends": amendment.amends,
         "verdict": amendment.verdict,
         "headline": amendment.headline or None,
         "timestamp": amendment.timestamp,
     }
-    return _plain(report)
 
 
 def _coverage(coverage: Coverage) -> dict[str, float]:

@@ -1,0 +1,277 @@
+"""What sets runs that ended badly apart: a readable region of one or two parameters, such as `lr >= 0.01`.
+
+A region has to hold the group, or most of it, and next to none of the runs that worked; and chance has to be an
+unlikely explanation: Fisher's exact test, one-sided, times the number of regions that were looked at, below 0.05.
+Only where physics stands behind it (sizes for memory, learning rates for divergence) is that not asked.
+
+Invariant: the same runs give the same region, in whatever order they come.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from tried.draft.keys import words_of
+from tried.draft.parameters import RecordedValue, is_known
+from tried.findings.comparison import number_of
+from tried.pool.record import Cause
+from tried.pool.run import Run
+
+Sign = Literal[">=", "<=", "="]
+
+CHANCE_LIMIT: Final = 0.05
+LEAST_SHARE: Final = 0.6
+"""Of a group, what one region has to hold; the rest is a group of its own."""
+
+LEAST_COVERED: Final = 3
+"""Runs that a region has to hold where it does not hold the whole group."""
+
+MOST_INSIDE: Final = 0.1
+"""Runs that worked and that may lie in a region, for each run of the group that does."""
+
+_SIZE_WORDS: Final = frozenset(
+    (
+        *("batch", "size", "length", "len", "seq", "sequence", "width", "hidden", "dim", "dims", "depth", "layers"),
+        *("resolution", "crop", "tokens", "context", "channels", "heads", "embed", "units", "filters", "image"),
+        *("patches", "window", "nodes", "blocks"),
+    )
+)
+_SMALL_SIZE_WORDS: Final = frozenset({"vocab", "step", "accumulation", "test", "eval", "val", "valid", "validation"})
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`shown` and `text` are key and value as runs have them. `nearest`: the value of a run that worked just outside,
+    as it was written; None for a value that is no number, or where there is none."""
+
+    key: str
+    shown: str
+    sign: Sign
+    value: object
+    text: str
+    nearest: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.shown} {self.sign} {self.text}"
+
+    def holds(self, run: Run) -> bool:
+        recorded = run.in_force.get(self.key)
+        if recorded is None or not is_known(recorded.value):
+            return False
+        if self.sign == "=":
+            return recorded.value == self.value
+        mine, limit = number_of(recorded.value), number_of(self.value)
+        if mine is None or limit is None:
+            return False
+        return mine >= limit if self.sign == ">=" else mine <= limit
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Conditions that hold together. `covered` of the group's runs lie in it, and `inside` of those that worked;
+    `outside` is how many of those that worked do not."""
+
+    conditions: tuple[Condition, ...]
+    covered: int
+    inside: int
+    outside: int
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.conditions))
+
+    def holds(self, run: Run) -> bool:
+        return all(condition.holds(run) for condition in self.conditions)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What the runs that worked have for one key: `numbers` sorted, with how each was written."""
+
+    values: Counter[object] = field(default_factory=Counter)
+    numbers: Sequence[float] = ()
+    texts: Mapping[float, str] = field(default_factory=dict)
+
+
+class Working:
+    """The runs that worked, by key; made once for all groups that are held against them."""
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        self.runs = tuple(runs)
+        self._columns: dict[str, _Column] = {}
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def column(self, key: str) -> _Column:
+        if key not in self._columns:
+            values: Counter[object] = Counter()
+            numbers: list[float] = []
+            texts: dict[float, str] = {}
+            for run in self.runs:
+                recorded = run.in_force.get(key)
+                if recorded is None or not is_known(recorded.value):
+                    continue
+                values[recorded.value] += 1
+                if (number := number_of(recorded.value)) is not None:
+                    numbers.append(number)
+                    texts.setdefault(number, recorded.text)
+            self._columns[key] = _Column(values, sorted(numbers), texts)
+        return self._columns[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    condition: Condition
+    covered: int
+    inside: int
+    outside: int
+    telling: bool
+
+    def order(self, group: int, working: int) -> tuple[object, ...]:
+        """The best first: what physics explains, then what chance explains least, then the plainest."""
+        chance = chance_of(self.covered, group, self.inside, working)
+        form = (">=", "<=", "=").index(self.condition.sign)
+        return (
+            not self.telling,
+            round(chance, 12),
+            -self.covered,
+            form,
+            self.condition.key.count("."),
+            self.condition.key,
+        )
+
+
+def region_of(group: Sequence[Run], working: Working, cause: Cause | None = None) -> Region | None:
+    """The region that sets a group apart from what worked; None where nothing does so plainly."""
+    if not group or not len(working):
+        return None
+    candidates = sorted(
+        _candidates(group, working, cause), key=lambda candidate: candidate.order(len(group), len(working))
+    )
+    tested = len(candidates)
+    for one in candidates:
+        if _is_plain(one, len(group), len(working), tested):
+            return Region((one.condition,), one.covered, one.inside, one.outside)
+    return _of_two(group, working, candidates, cause)
+
+
+def chance_of(covered: int, group: int, inside: int, working: int) -> float:
+    """How likely so many or more of the group lie in a region that holds `covered` + `inside` of all runs, if it has
+    nothing to do with how they ended: the upper tail of the hypergeometric distribution."""
+    drawn, total = covered + inside, group + working
+    whole = _log_choose(total, drawn)
+    return min(
+        1.0,
+        math.fsum(
+            math.exp(_log_choose(group, k) + _log_choose(working, drawn - k) - whole)
+            for k in range(covered, min(group, drawn) + 1)
+            if drawn - k <= working
+        ),
+    )
+
+
+def _log_choose(total: int, chosen: int) -> float:
+    return math.lgamma(total + 1) - math.lgamma(chosen + 1) - math.lgamma(total - chosen + 1)
+
+
+def _is_plain(one: _Candidate, group: int, working: int, tested: int) -> bool:
+    whole = one.covered == group
+    if not whole and (one.covered < LEAST_COVERED or one.covered < LEAST_SHARE * group):
+        return False
+    if one.telling and whole and one.inside == 0 and one.outside:
+        return True
+    if one.inside > MOST_INSIDE * one.covered:
+        return False
+    return tested * chance_of(one.covered, group, one.inside, working) < CHANCE_LIMIT
+
+
+def _of_two(
+    group: Sequence[Run], working: Working, candidates: Sequence[_Candidate], cause: Cause | None
+) -> Region | None:
+    """Two conditions, both of which hold for the whole group, and together for none that worked."""
+    whole = sorted(
+        (one for one in candidates if one.covered == len(group) and one.outside),
+        key=lambda one: (one.inside, not one.telling, one.condition.key),
+    )
+    for first in whole[:5]:
+        rest = Working(run for run in working.runs if first.condition.holds(run))
+        for second in sorted(_candidates(group, rest, cause), key=lambda one: one.order(len(group), max(1, len(rest)))):
+            if second.covered < len(group) or second.inside or second.condition.key == first.condition.key:
+                continue
+            tested = max(1, len(candidates)) ** 2
+            if tested * chance_of(len(group), len(group), 0, len(working)) < CHANCE_LIMIT:
+                pair = sorted((first.condition, second.condition), key=lambda condition: condition.key)
+                return Region(tuple(pair), len(group), 0, len(working))
+    return None
+
+
+def _candidates(group: Sequence[Run], working: Working, cause: Cause | None) -> Iterator[_Candidate]:
+    counts = Counter(key for run in group for key in run.in_force)
+    least = max(1, math.ceil(LEAST_SHARE * len(group)))
+    for key in sorted(key for key, count in counts.items() if count >= least):
+        recorded = [found for run in group if (found := run.in_force.get(key)) is not None and is_known(found.value)]
+        if len(recorded) < least:
+            continue
+        column = working.column(key)
+        if (numbers := _numbers(recorded)) is not None and column.numbers:
+            yield from _intervals(key, numbers, column, cause, least)
+        yield from _equalities(key, recorded, column, working, least)
+
+
+def _numbers(recorded: Collection[RecordedValue]) -> list[tuple[float, RecordedValue]] | None:
+    """The values in their order; None if one is no number."""
+    found = [(number_of(one.value), one) for one in recorded]
+    numbers = [(number, one) for number, one in found if number is not None]
+    return sorted(numbers, key=lambda pair: (pair[0], pair[1].text)) if len(numbers) == len(found) else None
+
+
+def _intervals(
+    key: str, numbers: Sequence[tuple[float, RecordedValue]], column: _Column, cause: Cause | None, least: int
+) -> Iterator[_Candidate]:
+    shown = numbers[0][1].shown
+    known = len(column.numbers)
+    limits = dict(reversed([(number, one) for number, one in numbers]))
+    values = [number for number, _ in numbers]
+    for number, one in sorted(limits.items(), key=lambda pair: pair[0]):
+        above = len(values) - bisect_left(values, number)
+        if above >= least:
+            outside = bisect_left(column.numbers, number)
+            nearest = column.texts[column.numbers[outside - 1]] if outside else None
+            condition = Condition(key, shown, ">=", one.value, one.text, nearest)
+            yield _Candidate(condition, above, known - outside, outside, _is_telling(key, shown, ">=", cause))
+        below = bisect_right(values, number)
+        if below >= least:
+            inside = bisect_right(column.numbers, number)
+            nearest = column.texts[column.numbers[inside]] if inside < known else None
+            condition = Condition(key, shown, "<=", one.value, one.text, nearest)
+            yield _Candidate(condition, below, inside, known - inside, _is_telling(key, shown, "<=", cause))
+
+
+def _equalities(
+    key: str, recorded: Sequence[RecordedValue], column: _Column, working: Working, least: int
+) -> Iterator[_Candidate]:
+    """One value; runs that worked and do not have the key do not have the value either."""
+    counts = Counter(one.value for one in recorded)
+    for value, covered in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
+        if covered < least or value is None:
+            continue
+        one = min((one for one in recorded if one.value == value), key=lambda one: one.text)
+        inside = column.values[value]
+        yield _Candidate(Condition(key, one.shown, "=", value, one.text), covered, inside, len(working) - inside, False)
+
+
+def _is_telling(key: str, shown: str, sign: Sign, cause: Cause | None) -> bool:
+    """True where physics stands behind it: larger sizes take more memory, larger learning rates diverge."""
+    if sign != ">=":
+        return False
+    words = set(words_of(shown.rsplit(".", 1)[-1].rsplit("/", 1)[-1]))
+    if cause == "out_of_memory":
+        return bool(words & _SIZE_WORDS) and not words & _SMALL_SIZE_WORDS
+    if cause == "diverged":
+        return "lr" in words or {"learning", "rate"} <= words or key.endswith("learningrate")
+    return False

@@ -1,0 +1,177 @@
+"""Runs that ended badly and of which nobody wrote why, in groups that one sentence explains.
+
+A group shares a cause, and the research line where the parameters are to tell why; runs that failed share the line of
+their error without its numbers, addresses and paths. Where a region of the parameters sets most of a group apart from
+what worked, the group is parted there.
+
+Invariant: the same runs give the same groups, sentences and order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tried.pool.headline import error_line
+from tried.pool.record import Cause, Verdict
+from tried.pool.run import Run
+from tried.review.regions import Region, Working, region_of
+from tried.review.runs import is_concluded
+
+DEAD_END_CAUSES: Final[tuple[Cause, ...]] = ("out_of_memory", "diverged")
+"""What a yes makes a dead end. What crashed, was stopped or came out worse is not judged by a yes alone."""
+
+_ANYWHERE: Final[tuple[Cause, ...]] = ("infrastructure", "stopped", "code_error")
+"""Causes that have nothing to do with the research line."""
+
+_BY_ERROR: Final[tuple[Cause, ...]] = ("infrastructure", "code_error", "unknown")
+_MOST_PARTS: Final = 4
+_ERROR_SHOWN: Final = 120
+
+_PATH: Final = re.compile(r"(?:[A-Za-z]:)?(?:[\w.~-]*[/\\]){1,64}[\w.~-]*")
+_HEX: Final = re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{7,})\b")
+_NUMBER: Final = re.compile(r"[-+]?\d[\d_,.]*(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs that ended badly for one reason, as far as can be seen.
+
+    `proposal` is a sentence for all of them, None where nothing can be said; `verdict` what a yes to it means.
+    `worked` is how many runs of the research lines worked, against which `region` was found.
+    """
+
+    cause: Cause
+    lines: tuple[str | None, ...]
+    error: str
+    runs: tuple[Run, ...]
+    region: Region | None
+    worked: int
+    proposal: str | None
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """What the runs of a group share."""
+
+    cause: Cause
+    line: str | None
+    error: str
+
+
+def triage(runs: Iterable[Run]) -> list[Group]:
+    """Groups of what ended badly without a reason, the largest first; then by their oldest run."""
+    every = list(runs)
+    working: dict[str | None, list[Run]] = {}
+    gathered: dict[_Likeness, list[Run]] = {}
+    for run in every:
+        record = run.record
+        if run.ending == "worked" and not run.debug:
+            working.setdefault(record.research_line, []).append(run)
+        elif _is_unexplained(run):
+            cause = run.cause or "unknown"
+            line = None if cause in _ANYWHERE else record.research_line
+            error = normalised_error(record.error or "") if cause in _BY_ERROR else ""
+            gathered.setdefault(_Likeness(cause, line, error), []).append(run)
+    held_against: dict[tuple[str | None, ...], Working] = {}
+    groups: list[Group] = []
+    for likeness, members in gathered.items():
+        lines = tuple(dict.fromkeys(run.record.research_line for run in members))
+        if lines not in held_against:
+            held_against[lines] = Working(run for line in lines for run in working.get(line, ()))
+        groups += _parted(likeness.cause, lines, members, held_against[lines])
+    return sorted(groups, key=lambda group: (-len(group.runs), group.runs[0].order))
+
+
+def _is_unexplained(run: Run) -> bool:
+    record = run.record
+    ended_badly = run.ending == "dead_end" or (record.outcome or "").casefold() in ("stopped", "killed", "cancelled")
+    return ended_badly and not is_concluded(record)
+
+
+def _parted(cause: Cause, lines: tuple[str | None, ...], runs: Sequence[Run], working: Working) -> list[Group]:
+    """The group, or parts of it that regions of the parameters set apart."""
+    groups: list[Group] = []
+    rest = list(runs)
+    while rest and len(groups) < _MOST_PARTS:
+        region = region_of(rest, working, cause) if cause not in ("infrastructure", "stopped") else None
+        held = [run for run in rest if region is not None and region.holds(run)]
+        if region is None or not held:
+            break
+        groups.append(_group(cause, lines, held, region, len(working)))
+        rest = [run for run in rest if not region.holds(run)]
+    if rest:
+        groups.append(_group(cause, lines, rest, None, len(working)))
+    return groups
+
+
+def _group(
+    cause: Cause, lines: tuple[str | None, ...], runs: Sequence[Run], region: Region | None, worked: int
+) -> Group:
+    error = _common_error(runs)
+    return Group(
+        cause=cause,
+        lines=lines,
+        error=error,
+        runs=tuple(runs),
+        region=region,
+        worked=worked,
+        proposal=sentence_for(cause, len(runs), region, error),
+        verdict="dead_end" if cause in DEAD_END_CAUSES else None,
+    )
+
+
+def _common_error(runs: Sequence[Run]) -> str:
+    """The line of the error that most of them have; of the first one as often."""
+    lines = Counter(line for run in runs if (line := error_line(run.record.error or "")))
+    line = lines.most_common(1)[0][0] if lines else ""
+    return line if len(line) <= _ERROR_SHOWN else f"{line[: _ERROR_SHOWN - 1].rstrip()}…"
+
+
+def sentence_for(cause: Cause, count: int, region: Region | None, error: str = "") -> str | None:
+    """What is proposed as the conclusion of each run of a group; None where there is nothing to say."""
+    where = f" at {region}" if region is not None else ""
+    aside = f" ({_counted(count)}{_contrast(region, cause)})"
+    match cause:
+        case "out_of_memory":
+            return f"out of memory{where}{aside}"
+        case "diverged":
+            return f"diverges{where}{aside}"
+        case "worse":
+            return f"came out worse{where}{aside}"
+        case "stopped":
+            return f"stopped before its end, so it tells nothing{aside}"
+        case "infrastructure":
+            return f"the machine failed, not the experiment{f': {error}' if error else ''}{aside}"
+        case "code_error":
+            return f"fails{where or ' in the code'}{f': {error}' if error else ''}{aside}"
+        case "unknown":
+            if region is None and not error:
+                return None
+            return f"fails{where}{f': {error}' if error else ''}{aside}"
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} run" if count == 1 else f"{count:,} runs"
+
+
+def _contrast(region: Region | None, cause: Cause) -> str:
+    if region is None:
+        return ""
+    nearest = region.conditions[0].nearest if len(region.conditions) == 1 else None
+    word = "fits" if cause == "out_of_memory" else "works"
+    if nearest is not None and region.inside == 0:
+        return f"; {nearest} {word}"
+    return f"; {region.outside:,} others worked" + (f", {region.inside:,} here too" if region.inside else "")
+
+
+def normalised_error(text: str) -> str:
+    """The line of a traceback that names the error, without what differs from run to run: numbers, addresses, paths."""
+    line = error_line(text)
+    for pattern in (_PATH, _HEX, _NUMBER):
+        line = pattern.sub("…", line)
+    return " ".join(line.split()).casefold()
