@@ -9,6 +9,7 @@ Invariant: what can be read of a folder is read; each file that cannot be is com
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import stat
@@ -70,18 +71,20 @@ def files_of(folder: Path, run_id: str) -> tuple[Path, ...]:
 def read_folder(folder: Path, name: FolderName) -> FolderReading:
     """Never raises for what a folder may hold."""
     reading = FolderReading()
-    config = _config(folder / "files" / CONFIG, reading)
     summary = _json(folder / "files" / SUMMARY, reading)
     metadata = _json(folder / "files" / METADATA, reading)
     path = folder / f"run-{name.run_id}.wandb"
-    log = _log(path, LOG_BESIDE_FILES if summary is not None else SIZE_LIMIT, reading)
+    log = _log(path, summary is not None, reading)
+    # YAML is slow to read, and a log that is whole has the same in it.
+    is_whole = log is not None and log.exit_code is not None and bool(log.config) and not (log.left_out or log.resumed)
+    config = None if is_whole else _config(folder / "files" / CONFIG, reading)
     output = folder / "files" / OUTPUT
     if config is None and summary is None and metadata is None and log is None and not os.path.lexists(output):
         return reading
     values = {**(log.config if log else {}), **(config or {})}
     results = {**(log.summary if log else {}), **(summary or {})}
-    if log is not None and log.left_out and any(value - value != 0 for value in metrics_of(results).values()):
-        log = _log(path, SIZE_LIMIT, FolderReading()) or log
+    if log is not None and log.left_out and not all(map(math.isfinite, metrics_of(results).values())):
+        log = _log(path, False, FolderReading()) or log  # with the steps in between
     log = log or WandbLog()
     machine = metadata or {}
     environment = _environment(values.get("_wandb"))
@@ -203,12 +206,13 @@ def _json(path: Path, reading: FolderReading) -> dict[str, Any] | None:
     return found
 
 
-def _log(path: Path, limit: int, reading: FolderReading) -> WandbLog | None:
+def _log(path: Path, beside_summary: bool, reading: FolderReading) -> WandbLog | None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             reading.complaints.append((path.name, "is no file"))
             return None
-        log = read_log(path, limit)
+        limit = LOG_BESIDE_FILES if beside_summary else SIZE_LIMIT
+        log = read_log(path, limit, summary=not beside_summary)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -21,6 +21,7 @@ MAGIC: Final = b":W&B\xe1\xbe"
 
 HEADER: Final = 7
 BLOCK: Final = 32 * 1024
+_JSON: Final = json.JSONDecoder()
 _FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
 
 SIZE_LIMIT: Final = 64 * 1024 * 1024
@@ -36,7 +37,8 @@ DEPTH_LIMIT: Final = 20
 
 @dataclass(slots=True)
 class WandbLog:
-    """What a log says. Empty text: not said. `config` and `summary` are nested as they were logged.
+    """What a log says. Empty text: not said. `config` and `summary` are nested as they were logged. `resumed`: the run
+    began before this log.
 
     `exit_code` is None as long as the run has not said that it ended. `first_bad`: by metric, the first step at which
     it was NaN or infinite. `damaged` counts what could not be read; `torn`: the log ends within a record; `left_out`:
@@ -61,6 +63,7 @@ class WandbLog:
     summary: dict[str, Any] = field(default_factory=dict)
     directions: dict[str, Direction] = field(default_factory=dict)
     first_bad: dict[str, int] = field(default_factory=dict)
+    resumed: bool = False
     records: int = 0
     damaged: int = 0
     torn: bool = False
@@ -71,8 +74,9 @@ class NotAWandbLog(ValueError):
     """What is wrong with a file, in words for the user."""
 
 
-def read_log(path: Path, limit: int = SIZE_LIMIT) -> WandbLog:
-    """Of a log larger than `limit` bytes the first and the last half of so many are read.
+def read_log(path: Path, limit: int = SIZE_LIMIT, *, summary: bool = True) -> WandbLog:
+    """Of a log larger than `limit` bytes the first and the last half of so many are read; without `summary` the result
+    is passed over.
 
     Raises OSError, and NotAWandbLog for a file that is none (an empty one is a log in which nothing stands yet).
     """
@@ -80,9 +84,11 @@ def read_log(path: Path, limit: int = SIZE_LIMIT) -> WandbLog:
     for payload in _records(path, log, limit):
         log.records += 1
         try:
-            _take(log, payload)
+            _take(log, payload, summary)
         except (_Malformed, RecursionError):
             log.damaged += 1
+    _decode(log.config)
+    _decode(log.summary)
     return log
 
 
@@ -219,10 +225,10 @@ def _text(data: bytes) -> str:
 # The messages (wandb/proto/wandb_internal.proto)
 
 
-def _take(log: WandbLog, payload: bytes) -> None:
+def _take(log: WandbLog, payload: bytes, summary: bool) -> None:
     for number, _, data in _fields(payload):
         take = _TAKERS.get(number)
-        if take is not None:
+        if take is not None and (summary or number != _SUMMARY):
             take(log, data)
 
 
@@ -279,7 +285,7 @@ def _take_metric(log: WandbLog, data: bytes) -> None:
 
 def _take_run(log: WandbLog, data: bytes) -> None:
     tags: list[str] = []
-    for number, _, value in _fields(data):
+    for number, flag, value in _fields(data):
         name = _RUN_TEXTS.get(number)
         if name is not None:
             if value:
@@ -290,6 +296,8 @@ def _take_run(log: WandbLog, data: bytes) -> None:
             _update(log.config, value)
         elif number == 5:
             _update(log.summary, value)
+        elif number == 18:
+            log.resumed |= bool(flag)
         elif number == 17:
             log.started = _moment(value) or log.started
         elif number == 23:
@@ -319,9 +327,10 @@ _RUN_TEXTS: Final = {
     9: "notes",
     12: "sweep",
 }
+_SUMMARY: Final = 3
 _TAKERS: Final[dict[int, Callable[[WandbLog, bytes], None]]] = {
     2: _take_history,
-    3: _take_summary,
+    _SUMMARY: _take_summary,
     5: _take_config,
     12: _take_metric,
     17: _take_run,
@@ -372,6 +381,8 @@ def _update(target: dict[str, Any], data: bytes) -> None:
         place = target
         for part in path[:-1]:
             inner = place.get(part)
+            if isinstance(inner, bytes):
+                inner = place[part] = _value(inner)
             if not isinstance(inner, dict):
                 inner = {}
                 if number == 1 and (part in place or len(place) < KEY_LIMIT):
@@ -380,14 +391,24 @@ def _update(target: dict[str, Any], data: bytes) -> None:
         if number == 2:
             place.pop(path[-1], None)
         elif path[-1] in place or len(place) < KEY_LIMIT:
-            place[path[-1]] = _value(text)
+            place[path[-1]] = text
 
 
-def _value(text: bytes) -> Any:
+def _decode(values: dict[str, Any]) -> None:
+    """JSON that was kept as it came, since a later value of a key replaces it, becomes its value."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            _decode(value)
+        elif isinstance(value, bytes):
+            values[key] = _value(value)
+
+
+def _value(data: bytes) -> Any:
     """A JSON value; the text itself where it is none, None where it is longer than VALUE_LIMIT."""
-    if len(text) > VALUE_LIMIT:
+    if len(data) > VALUE_LIMIT:
         return None
+    text = _text(data)
     try:
-        return json.loads(text)
+        return _JSON.decode(text)
     except (ValueError, RecursionError):
-        return _text(text)
+        return text
