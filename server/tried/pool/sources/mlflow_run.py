@@ -54,6 +54,7 @@ LONGEST_LITERAL: Final = 20_000
 """Characters of a nested parameter that is read; MLflow's longest value has 8,000."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_NESTED = ("{", "[")
 _OURS = re.compile(r"tried[./_-]\w+\Z")
 
 
@@ -97,7 +98,10 @@ def tracked_run(
         native_id=info.run_id,
         name=_name(info, tags),
         status=status,
-        params={key: parameter(value) for key, value in params.items()},
+        params={
+            key: value if isinstance(value, str) and not value.startswith(_NESTED) else parameter(value)
+            for key, value in params.items()
+        },
         metrics={key: metric(value) for key, value in metrics.items()},
         nonfinite=nonfinite or {},
         started=moment(info.started),
@@ -119,7 +123,9 @@ def tracked_run(
 def parameter(value: Any) -> Any:
     """A parameter as it was before MLflow made text of it, where that shows: a mapping, or a list longer than what is
     compared as text, is written as Python's `repr`."""
-    if not isinstance(value, str) or len(value) > LONGEST_LITERAL or value[:1] not in ("{", "["):
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if not isinstance(value, str) or len(value) > LONGEST_LITERAL or not value.startswith(_NESTED):
         return value
     if value[0] == "[" and "{" not in value:
         return value
@@ -146,6 +152,14 @@ def moment(milliseconds: Any) -> datetime | None:
 
 def record_id(run_id: str) -> str:
     return f"{KIND}:{run_id}"
+
+
+def place_from(path: Path, project: Path | None) -> str:
+    """A path as it is told: from the project where it lies in it, in full elsewhere."""
+    path = path.absolute()
+    if project is not None and path.is_relative_to(project.absolute()):
+        return path.relative_to(project.absolute()).as_posix()
+    return path.as_posix()
 
 
 def project_of_run(tags: Mapping[str, str]) -> tuple[str, str] | None:

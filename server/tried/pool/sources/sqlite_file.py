@@ -1,0 +1,178 @@
+"""SQLite files of others, looked at without ever writing and without being in a writer's way.
+
+Invariant: nothing is written to the file or beside it by us: databases are opened read-only, and one in WAL mode that
+nobody has open as it lies; no read transaction is longer than one batch.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from tried.storage.paths import exists, is_folder
+
+SUFFIXES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
+"""Names of files that may be SQLite databases end in one of these."""
+
+LOCK_SECONDS: Final = 0.4
+"""How long a locked database is waited for at one scan."""
+
+MAGIC: Final = b"SQLite format 3\0"
+_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_HEADER: Final = 100
+_WRITE_VERSION: Final = 18
+"""Where the header says whether there is a write-ahead log (2)."""
+
+State = tuple[object, ...]
+"""Of a database's files: equal as long as nobody has written."""
+
+
+class Locked(Exception):
+    """Somebody is writing: to be tried again."""
+
+
+class UnreadableDatabase(Exception):
+    """Why a file cannot be read, in words for the user."""
+
+
+def state_of(path: Path) -> State:
+    """What changes with each commit: sizes and times of the file, its log and its journal, and the file's header, which
+    counts the changes."""
+    state: list[object] = []
+    for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-journal")):
+        try:
+            found = name.stat()
+            state.append((found.st_ino, found.st_size, found.st_mtime_ns))
+        except (OSError, ValueError):
+            state.append(None)
+    return (*state, _header(path))
+
+
+def is_sqlite(path: Path) -> bool:
+    return _header(path)[: len(MAGIC)] == MAGIC
+
+
+def databases_with(tables: Sequence[str], folder: Path, files: Sequence[str], limit: int = 20) -> list[Path]:
+    """Those of a folder's files that are databases with all of these tables; at most `limit` are looked into."""
+    named = sorted(name for name in files if name.lower().endswith(SUFFIXES))[:limit]
+    return [folder / name for name in named if is_sqlite(folder / name) and has_tables(folder / name, tables)]
+
+
+def has_tables(path: Path, tables: Sequence[str]) -> bool:
+    try:
+        with read(path) as connection:
+            return len(columns_of(connection, tables)) == len(tables)
+    except (Locked, UnreadableDatabase):
+        return False
+
+
+@contextmanager
+def read(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection in one read transaction, which ends with the block.
+
+    Raises `Locked` and `UnreadableDatabase`, also for what the block reads.
+    """
+    if (why := _unusable(path)) is not None:
+        raise UnreadableDatabase(why)
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(_address(path), uri=True, timeout=LOCK_SECONDS, isolation_level=None)
+        connection.execute("BEGIN")
+        yield connection
+    except sqlite3.Error as error:
+        raise _explained(error, path) from error
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def columns_of(connection: sqlite3.Connection, tables: Sequence[str]) -> Mapping[str, frozenset[str]]:
+    """The columns of those of these tables (or views) that there are."""
+    named = f"SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name IN ({marks(tables)})"
+    described = "SELECT name FROM pragma_table_info(?)"
+    names = [str(row[0]) for row in connection.execute(named, tables)]
+    return {name: frozenset(str(row[0]) for row in connection.execute(described, (name,))) for name in names}
+
+
+def fetch(connection: sqlite3.Connection, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    """All rows; text that is no UTF-8 is read with replacement characters."""
+    try:
+        return list(connection.execute(query, values))
+    except sqlite3.OperationalError as error:
+        if "decode" not in str(error).lower():
+            raise
+    connection.text_factory = _text
+    try:
+        return list(connection.execute(query, values))
+    finally:
+        connection.text_factory = str
+
+
+def selected(columns: frozenset[str], wanted: Sequence[str], prefix: str = "") -> str:
+    """The wanted columns for a SELECT, NULL in place of those that a table lacks. The names are ours."""
+    return ", ".join(f'{prefix}"{name}"' if name in columns else f"NULL AS {name}" for name in wanted)
+
+
+def marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
+def is_locked(error: sqlite3.Error) -> bool:
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _BUSY
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
+
+
+def _address(path: Path) -> str:
+    """As it lies where a write-ahead log was used and none is left, since opening it otherwise would create one."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    header = _header(path)
+    logged = len(header) > _WRITE_VERSION and header[_WRITE_VERSION] == 2
+    return f"{address}&immutable=1" if logged and not exists(path.with_name(f"{path.name}-wal")) else address
+
+
+def _header(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEADER)
+    except (OSError, ValueError):
+        return b""
+
+
+def _unusable(path: Path) -> str | None:
+    if is_folder(path):
+        return "is a folder, not a database"
+    try:
+        with path.open("rb") as file:
+            header = file.read(len(MAGIC))
+            size = os.fstat(file.fileno()).st_size
+    except FileNotFoundError:
+        return "there is no such file"
+    except (OSError, ValueError) as error:
+        return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    if size == 0:
+        return "is empty: nothing has been written to it yet"
+    if header != MAGIC:
+        return "is no SQLite database, or is encrypted: tried reads plain ones only"
+    return None
+
+
+def _explained(error: sqlite3.Error, path: Path) -> Exception:
+    if is_locked(error):
+        return Locked()
+    code = getattr(error, "sqlite_errorcode", 0)
+    if code & 0xFF == sqlite3.SQLITE_READONLY or (
+        code & 0xFF == sqlite3.SQLITE_CANTOPEN and exists(path.with_name(f"{path.name}-journal"))
+    ):
+        return UnreadableDatabase(
+            "was left in the middle of a write: the program that writes to it mends it when it next opens it"
+        )
+    if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return UnreadableDatabase(f"is damaged ({error}): `sqlite3 {path.name} .recover` may save what is left")
+    return UnreadableDatabase(f"cannot be read: {error}")
