@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tried.pool.outcome import is_dead_end, worked
 from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources import results_table
+from tried.pool.sources import table_rows
 from tried.pool.sources.results_table import ResultsTableSource, is_results_table, research_line_of
 from tried.pool.sources.source import Delta
 from tried.pool.sources.table_layout import Status, status_of
@@ -138,6 +138,7 @@ def test_where_the_table_leaves_it_open_a_worse_number_is_no_judgement(tmp_path:
         f"# a remark\n\n{HEADER}\na1a1a1a\t1\t2\tkeep\tx\n",
         f"{HEADER}\n",
         f"\ufeff{HEADER}\r\na1a1a1a\t1\t2\tkeep\tx\r\n",
+        "exp_id\tdescription\tmae\nE0\tbase\t4.4\n",
     ],
 )
 def test_what_is_a_results_table(text: str) -> None:
@@ -150,7 +151,10 @@ def test_what_is_a_results_table(text: str) -> None:
         "",
         "just words\n",
         "a\tb\n1\t2\n",
-        "exp_id\tdescription\tmae\nE0\tbase\t4.4\n",
+        "exp_id\tdescription\tmae\n",
+        "exp_id\tdescription\tday\nE0\tbase\t4.4\n",
+        "id\tdescription\tmae\nE0\tbase\t4.4\n",
+        "exp_id\tmodel\tmae\nE0\tbase\t4.4\n",
         "commit\tstatus\tdescription\nabc\tOK\tx\n",
         "order\tstatus\nA1\tshipped\n",
         "name\tstatus\n",
@@ -163,6 +167,24 @@ def test_what_is_none(text: str, tmp_path: Path) -> None:
     assert delta.upserts == ()
     assert [skipped.where for skipped in delta.skipped] == ["the file"]
     assert "not a results table" in delta.skipped[0].why
+
+
+def test_a_log_that_leaves_open_how_its_rows_ended_judges_none(tmp_path: Path) -> None:
+    table = rows(tmp_path, "exp_id\tdescription\tmodel\tcv_mae\nE0\tbaseline\tridge\t4.4\nE1\tmore trees\tgbm\t9\n")
+    assert [run.id.rsplit(":", 1)[1] for run in table] == ["E0", "E1"]
+    assert [run.metrics for run in table] == [{"cv_mae": 4.4}, {"cv_mae": 9.0}]
+    assert [run.params for run in table] == [{"model": "ridge"}, {"model": "gbm"}]
+    assert [(run.verdict, run.outcome, run.parent) for run in table] == [(None, None, None)] * 2
+    assert not any(is_dead_end(run) or worked(run) for run in table)
+
+
+def test_a_status_that_decides_nothing_is_a_tag(tmp_path: Path) -> None:
+    table = rows(tmp_path, "exp_id\tdescription\tauc\tstatus\nE0\ta\t0.7\tBASELINE\nE1\tb\t0.6\tTOURNAMENT\n")
+    assert [(run.tags, run.outcome, run.parent) for run in table] == [
+        (["baseline"], "completed", None),
+        (["tournament"], None, None),
+    ]
+    assert not any(is_dead_end(run) for run in table)
 
 
 def test_the_last_cut_line_of_a_peek_is_not_looked_at() -> None:
@@ -390,7 +412,7 @@ def test_a_row_that_defeats_the_reader_costs_itself_alone(tmp_path: Path, monkey
             raise IndexError("list index out of range")
         return status_of(cell)
 
-    monkeypatch.setattr(results_table, "status_of", fragile)
+    monkeypatch.setattr(table_rows, "status_of", fragile)
     delta = scan(tmp_path, BASIC)
     assert [run.id.rsplit(":", 1)[-1] for run in delta.upserts] == ["c24aaaa", "66fbbbb", "caf1111", "de00000"]
     assert [(s.where, s.why) for s in delta.skipped] == [

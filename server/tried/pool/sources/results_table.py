@@ -1,52 +1,70 @@
 """Tables in the manner of autoresearch: `results.tsv`, a row an experiment, with what became of it.
 
-How one is recognised, and what its columns become, is described in docs/results-tables.md. A table without a status
-column is none: nothing in it says how a row ended.
+How one is recognised, and what its columns become, is described in docs/results-tables.md. Where a row names a commit
+of the repository that the table lies in, that commit says with which parameters it ran and what it came from; see
+`table_commits`.
 
 Invariant: an id depends on the row and the table's place in the project, not on the machine, the rows above or below
 (but for rows that are alike in both commit and description), or the metrics.
+Invariant: a cursor holds a digest for each row, and no record.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 import stat
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from tried.pool.record import ExperimentRecord, as_number
-from tried.pool.sources.described_changes import changes_in, is_baseline
+from tried.pool.record import ExperimentRecord
 from tried.pool.sources.journal_source import FileState
-from tried.pool.sources.source import Delta, Skipped
+from tried.pool.sources.source import BATCH, Delta, Skipped, limited
 from tried.pool.sources.table import Table, read_table
-from tried.pool.sources.table_layout import NO_VALUE, Layout, Status, laid_out, layout_of, status_of
+from tried.pool.sources.table_commits import NOTHING, TableCommits, commits_of
+from tried.pool.sources.table_layout import Layout, layout_of
+from tried.pool.sources.table_rows import KIND as KIND
+from tried.pool.sources.table_rows import PlannedRow, commit_names, planned, record_of_row
 from tried.storage.files import reason_of
 
-KIND: Final = "results-table"
-SIZE_LIMIT: Final = 32 * 1024 * 1024
+SIZE_LIMIT: Final = 64 * 1024 * 1024
 """Bytes of a table; a larger one is data, not a log of experiments."""
 
-_COMMIT = re.compile(r"[0-9a-f]{6,40}\Z", re.IGNORECASE)
+NOT_A_TABLE: Final = (
+    "not a results table: it needs a header and a status column with keep, discard, crash or revert, or an id, a"
+    " description and a metric"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TableCursor:
+    """`rows`: by id, a digest of all that the record of a row depends on. `pending`: what of the file as it was is
+    still to be given out. `unfinished`: commits are still to be looked at."""
+
     state: FileState | None
-    records: Mapping[str, ExperimentRecord]
-    skipped: tuple[Skipped, ...]
+    rows: Mapping[str, bytes] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    pending: _Pending | None = None
+    unfinished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    rows: Sequence[PlannedRow]
+    layout: Layout
+    changed: Sequence[int]
+    given: int
 
 
 @dataclass(frozen=True)
 class ResultsTableSource:
-    """One results table. `project` is the folder that its place is told from, the same on every machine."""
+    """One results table. `project` is the folder that its place is told from, the same on every machine; `state` the
+    user's state folder, where what is learnt from commits is kept, if it is another than usual."""
 
     path: Path
     project: Path | None = None
     kind: str = KIND
+    state: Path | None = None
 
     @property
     def name(self) -> str:
@@ -62,10 +80,12 @@ class ResultsTableSource:
 
     def scan(self, cursor: object | None) -> Delta:
         known = cursor if isinstance(cursor, TableCursor) else None
+        if known is not None and known.pending is not None:
+            return self._given(known, known.pending)
         try:
             status = self.path.stat()
             state = FileState.of(status)
-            if known is not None and known.state == state:
+            if known is not None and known.state == state and not known.unfinished:
                 return Delta(cursor=known)
             if not stat.S_ISREG(status.st_mode):
                 return self._failed(
@@ -81,13 +101,9 @@ class ResultsTableSource:
         table = read_table(data)
         layout = layout_of(table) if table is not None else None
         if table is None or layout is None:
-            return self._failed(
-                "not a results table: it needs a header and a status column with keep, discard, crash or revert",
-                known,
-                state,
-            )
-        records, skipped = records_of(table, layout, self.name, self.research_line)
-        return _delta(TableCursor(state, {record.id: record for record in records}, skipped), known)
+            return self._failed(NOT_A_TABLE, known, state)
+        commits = commits_of(self.path, commit_names(table, layout), self.state)
+        return self._delta(table, layout, commits, state, known)
 
     def line_of(self, record_id: str) -> int | None:
         try:
@@ -97,11 +113,55 @@ class ResultsTableSource:
         layout = layout_of(table) if table is not None else None
         if table is None or layout is None:
             return None
-        rows = _read_rows(table, layout, self.name, self.research_line)
-        return next((line for line, record, _ in rows if record is not None and record.id == record_id), None)
+        rows, _ = planned(table, layout, self.name, NOTHING)
+        return next((row.line for row in rows if row.id == record_id), None)
+
+    def _delta(
+        self, table: Table, layout: Layout, commits: TableCommits, state: FileState, known: TableCursor | None
+    ) -> Delta:
+        """Only the rows that are new or other than before; everything where what was skipped is other than before, or
+        where a new row does not stand at the end."""
+        rows, complaints = planned(table, layout, self.name, commits)
+        skipped = limited((*table.skipped, *complaints))
+        now = {row.id: row.digest for row in rows}
+        anew = known is None or known.skipped != skipped or not _is_appended(now, known.rows)
+        before: Mapping[str, bytes] = {} if anew or known is None else known.rows
+        changed = [index for index, row in enumerate(rows) if before.get(row.id) != row.digest]
+        cursor = TableCursor(state, now, skipped, _Pending(rows, layout, changed, 0), unfinished=not commits.complete)
+        delta = self._given(cursor, _Pending(rows, layout, changed, 0))
+        return replace(
+            delta,
+            removed=tuple(record_id for record_id in before if record_id not in now),
+            skipped=(*skipped, *delta.skipped) if anew else delta.skipped,
+            reset=anew and known is not None,
+        )
+
+    def _given(self, cursor: TableCursor, pending: _Pending) -> Delta:
+        """The next records, BATCH of them at most."""
+        end = pending.given + BATCH
+        records: list[ExperimentRecord] = []
+        skipped: list[Skipped] = []
+        for index in pending.changed[pending.given : end]:
+            row = pending.rows[index]
+            try:
+                records.append(record_of_row(row, pending.rows, pending.layout, self.research_line))
+            except Exception as error:
+                why = f"could not be read: {type(error).__name__}: {error}"[:200]
+                skipped.append(Skipped(f"line {row.line}", why))
+        rest = replace(pending, given=end) if end < len(pending.changed) else None
+        return Delta(
+            upserts=tuple(records),
+            skipped=tuple(skipped),
+            cursor=replace(cursor, pending=rest),
+            more=rest is not None or cursor.unfinished,
+            total=len(pending.rows),
+        )
 
     def _failed(self, why: str, known: TableCursor | None, state: FileState | None = None) -> Delta:
-        return _delta(TableCursor(state, {}, (Skipped("the file", why),)), known)
+        skipped = (Skipped("the file", why),)
+        if known is not None and known.skipped == skipped and not known.rows:
+            return Delta(cursor=replace(known, state=state))
+        return Delta((), (), skipped, TableCursor(state, {}, skipped), reset=known is not None)
 
 
 def research_line_of(folder: Path, project: Path | None) -> str:
@@ -119,153 +179,6 @@ def is_results_table(data: bytes) -> bool:
     return table is not None and layout_of(table) is not None
 
 
-def records_of(
-    table: Table, layout: Layout, name: str, research_line: str
-) -> tuple[tuple[ExperimentRecord, ...], tuple[Skipped, ...]]:
-    """The rows as records, in their order, each derived from the last row that was kept before it."""
-    rows = tuple(_read_rows(table, layout, name, research_line))
-    records = tuple(record for _, record, _ in rows if record is not None)
-    skipped = (Skipped(f"line {line}", complaint) for line, _, complaint in rows if complaint)
-    return records, (*table.skipped, *skipped)
-
-
-def _read_rows(
-    table: Table, layout: Layout, name: str, research_line: str
-) -> Iterator[tuple[int, ExperimentRecord | None, str | None]]:
-    """(line, record or None, a complaint or None) of each row; whatever a row holds, it costs no other row."""
-    kept: dict[tuple[str, ...], ExperimentRecord] = {}
-    seen: Counter[str] = Counter()
-    for row in table.rows:
-        cells, complaint = laid_out(row, layout)
-        if cells is None:
-            yield row.line, None, complaint
-            continue
-        try:
-            status = status_of(cells[layout.status])
-            context = tuple(cells[index] for index in layout.context)
-            native = _native_id(cells, layout, seen)
-            record = _record(cells, layout, status, f"{KIND}:{name}:{native}", research_line, kept.get(context))
-        except Exception as error:
-            yield row.line, None, f"could not be read: {type(error).__name__}: {error}"[:200]
-            continue
-        if status.kept:
-            kept[context] = record
-        yield row.line, record, complaint
-
-
-def _record(
-    cells: Sequence[str],
-    layout: Layout,
-    status: Status,
-    record_id: str,
-    research_line: str,
-    parent: ExperimentRecord | None,
-) -> ExperimentRecord:
-    header = layout.header
-    description = cells[layout.description] if layout.description is not None else ""
-    broken = status.outcome in ("crashed", "failed")
-    metrics = _metrics(cells, layout, broken)
-    primary = layout.primary
-    if layout.pair is not None and primary not in metrics:
-        primary = cells[layout.pair[0]] or None
-    fields: dict[str, Any] = {
-        "id": record_id,
-        "name": description or record_id.rsplit(":", 1)[-1],
-        "source": KIND,
-        "research_line": research_line,
-        "metrics": metrics,
-    }
-    conclusion = {"headline": description} if description else {}
-    if status.outcome is not None:
-        conclusion["outcome"] = status.outcome
-    if conclusion:
-        fields["conclusion"] = conclusion
-    if status.verdict is not None:
-        fields["verdict"] = status.verdict
-    if status.cause is not None:
-        fields["cause"] = status.cause
-    if primary is not None:
-        fields["objective"] = primary
-    if word := cells[layout.status].strip():
-        fields["tags"] = [word[:60].lower()]
-    if parameters := {header[i]: cells[i] for i in layout.parameters if cells[i]}:
-        fields["params"] = parameters
-    if layout.time is not None and cells[layout.time]:
-        fields["timestamp"] = cells[layout.time]
-    if layout.commit is not None and _COMMIT.match(cells[layout.commit]):
-        fields["git"] = {"commit": cells[layout.commit]}
-    notes = [cells[i] for i in layout.notes if cells[i]]
-    notes += [f"{header[i]}: {cells[i]}" for i in layout.texts if cells[i]]
-    if notes:
-        fields["notes"] = "\n".join(notes)
-    changes = changes_in(description, frozenset(header))
-    if not is_baseline(description) and "baseline" not in cells[layout.status].lower() and (changes or parent):
-        if parent is not None:
-            fields["parent"] = parent.id
-        fields["derivation"] = {
-            "from": parent.id if parent is not None else None,
-            "to": record_id,
-            "changes": [change.model_dump(by_alias=True, exclude_unset=True) for change in changes],
-        }
-        # Where the table leaves open how a row ended, a number beside another is no judgement.
-        if status.outcome is not None:
-            fields["derivation"]["metric_delta"] = _metric_delta(primary, metrics, parent)
-    return ExperimentRecord.model_validate(fields)
-
-
-def _metrics(cells: Sequence[str], layout: Layout, broken: bool) -> dict[str, Any]:
-    """Numbers as numbers, other words as they stand; a zero of a run that crashed is a placeholder."""
-    pairs = [(layout.header[index], cells[index]) for index in layout.metrics]
-    if layout.pair is not None and cells[layout.pair[0]]:
-        pairs.append((cells[layout.pair[0]], cells[layout.pair[1]]))
-    metrics: dict[str, Any] = {}
-    for name, cell in pairs:
-        number = as_number(cell.lstrip("+"))
-        if cell.lower() in NO_VALUE and cell.lower() != "nan":
-            continue
-        if number is None:
-            metrics[name] = cell
-        elif not (broken and number == 0):
-            metrics[name] = number
-    return metrics
-
-
-def _metric_delta(primary: str | None, metrics: Mapping[str, Any], parent: ExperimentRecord | None) -> dict[str, Any]:
-    if primary is None or parent is None:
-        return {}
-    before, after = as_number(parent.metrics.get(primary)), as_number(metrics.get(primary))
-    if before is None or after is None:
-        return {}
-    return {primary: {"before": before, "after": after, "delta": after - before}}
-
-
-def _native_id(cells: Sequence[str], layout: Layout, seen: Counter[str]) -> str:
-    """The commit or id; with a digest of the row's words where it is missing or taken; numbered where all is alike."""
-    native = cells[layout.native_id].strip() if layout.native_id is not None else ""
-    if native.lower() in NO_VALUE:
-        native = ""
-    words = [cells[i] for i in (layout.description, *layout.parameters, *layout.context) if i is not None]
-    digest = hashlib.sha256("\0".join(words).encode("utf-8", "replace")).hexdigest()[:8]
-    native = re.sub(r"\s+", "_", native)[:80]
-    for candidate in (native, f"{native}~{digest}" if native else f"row-{digest}"):
-        if candidate and not seen[candidate]:
-            seen[candidate] += 1
-            return candidate
-    seen[candidate] += 1
-    return f"{candidate}~{seen[candidate]}"
-
-
-def _delta(now: TableCursor, known: TableCursor | None) -> Delta:
-    """Only the rows that are new or other than before; everything where what was skipped is other than before, or where
-    a new row does not stand at the end."""
-    if known is None or known.skipped != now.skipped or not _is_appended(now.records, known.records):
-        return Delta(tuple(now.records.values()), (), now.skipped, now, reset=known is not None)
-    before = {record_id: record.to_json() for record_id, record in known.records.items()}
-    changed = tuple(record for key, record in now.records.items() if before.get(key) != record.to_json())
-    removed = tuple(record_id for record_id in known.records if record_id not in now.records)
-    return Delta(changed, removed, (), now)
-
-
-def _is_appended(now: Mapping[str, ExperimentRecord], known: Mapping[str, ExperimentRecord]) -> bool:
+def _is_appended(now: Mapping[str, bytes], known: Mapping[str, bytes]) -> bool:
     stayed = [record_id for record_id in known if record_id in now]
-    return stayed == list(now)[: len(stayed)]
+    return all(one == other for one, other in zip(stayed, now, strict=False))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tried.pool.metric_names import is_bookkeeping_metric
+from tried.pool.metric_names import direction_by_name, is_bookkeeping_metric
 from tried.pool.record import Cause, Verdict, as_number
 from tried.pool.sources.table import Row, Table
 
@@ -38,6 +38,10 @@ ID_COLUMNS: Final = (
     "exp",
     "id",
 )
+UNDECIDED_IDS: Final = ("commit", "commit_hash", "git_commit", "exp_id", "experiment_id", "run_id", "exp")
+UNDECIDED_DESCRIPTIONS: Final = ("description", "desc", "experiment", "change", "changes", "idea")
+"""A table that says of no row what became of it needs one of either, and a metric."""
+
 TIME_COLUMNS: Final = ("timestamp", "time", "datetime", "date", "created_at", "started_at")
 NOTES_COLUMNS: Final = ("notes", "note", "comment", "comments", "remarks", "reason")
 CONTEXT_COLUMNS: Final = ("target", "dataset", "task", "benchmark", "metric")
@@ -94,10 +98,11 @@ _FIRST_WORD = re.compile(r"[a-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which column is what, by index; `metrics` are in the order of the header."""
+    """Which column is what, by index; `metrics` are in the order of the header. `decides`: the status says which rows
+    were kept, so that others come from them."""
 
     header: tuple[str, ...]
-    status: int
+    status: int | None
     description: int | None
     native_id: int | None
     commit: int | None
@@ -109,15 +114,19 @@ class Layout:
     pair: tuple[int, int] | None
     context: tuple[int, ...]
     primary: str | None
+    decides: bool = True
 
 
 def layout_of(table: Table) -> Layout | None:
-    """The columns' meanings; None where no column says what became of the rows."""
+    """The columns' meanings; None for a table that is no log of experiments: none of its columns says what became of
+    the rows, nor has it an id, a description and a known metric."""
     names = [name.lower().replace(" ", "_").replace("-", "_") for name in table.header]
     status = _status_column(names, table.rows)
     if status is None:
-        return None
-    taken = {status}
+        if not _is_undecided_log(names, table.rows):
+            return None
+        status = next((names.index(name) for name in STATUS_COLUMNS if name in names), None)
+    taken = {status} if status is not None else set()
 
     def find(candidates: Iterable[str]) -> int | None:
         for candidate in candidates:
@@ -157,6 +166,7 @@ def layout_of(table: Table) -> Layout | None:
         pair=pair,
         context=context,
         primary=candidates[0] if candidates else None,
+        decides=status is not None and any(_has_verdict(row.cells, status) for row in table.rows),
     )
 
 
@@ -168,13 +178,14 @@ def laid_out(row: Row, layout: Layout) -> tuple[list[str] | None, str | None]:
     if len(cells) < width:
         # Perhaps the first cell was left out altogether, tab included; else those on the right.
         lacking = width - len(cells)
-        if not _is_status(cells, layout.status) and _is_status(cells, layout.status - lacking):
+        status = layout.status
+        if status is not None and not _is_status(cells, status) and _is_status(cells, status - lacking):
             cells = [""] * lacking + cells
         return cells + [""] * (width - len(cells)), None
     if len(cells) > width:
         if not any(cells[width:]):
             return cells[:width], None
-        if _is_status(cells, layout.status):
+        if layout.status is None or _is_status(cells, layout.status):
             if layout.description == width - 1 or layout.notes[-1:] == (width - 1,):
                 return [*cells[: width - 1], " ".join(cells[width - 1 :])], None
             return cells[:width], f"{len(cells)} cells under {width} columns: those on the right were left out"
@@ -208,6 +219,21 @@ def _status_column(names: Sequence[str], rows: Sequence[Row]) -> int | None:
             if not rows and name == "status" and "description" in names and not set(names).isdisjoint(ID_COLUMNS):
                 return index
     return None
+
+
+def _is_undecided_log(names: Sequence[str], rows: Sequence[Row]) -> bool:
+    """A log that leaves open how its rows ended: nothing else has an id of an experiment, a description and a metric
+    that is known as one."""
+    if not rows or set(names).isdisjoint(UNDECIDED_IDS) or set(names).isdisjoint(UNDECIDED_DESCRIPTIONS):
+        return False
+    return any(
+        direction_by_name(name) is not None and not is_bookkeeping_metric(name) and _is_numeric(index, rows)
+        for index, name in enumerate(names)
+    )
+
+
+def _has_verdict(cells: Sequence[str], index: int) -> bool:
+    return index < len(cells) and status_of(cells[index]).verdict is not None
 
 
 def _is_deciding(cells: Sequence[str], index: int) -> bool:
