@@ -32,6 +32,7 @@ def _group(group: Group) -> dict[str, Any]:
         "error": group.error or None,
         "records": [run.id for run in group.runs],
         "region": _region(group.region),
+        "change": group.change,
         "worked": group.worked,
         "proposal": group.proposal,
         "verdict": group.verdict,

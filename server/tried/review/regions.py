@@ -1,8 +1,9 @@
 """What sets runs that ended badly apart: a readable region of one or two parameters, such as `lr >= 0.01`.
 
-A region has to hold the group, or most of it, and next to none of the runs that worked; and chance has to be an
-unlikely explanation: Fisher's exact test, one-sided, times the number of regions that were looked at, below 0.05.
-Only where physics stands behind it (sizes for memory, learning rates for divergence) is that not asked.
+A region has to hold the group, or most of it, and next to none of the runs that worked and that have the parameter at
+all; and chance has to be an unlikely explanation: Fisher's exact test, one-sided, times the number of regions that were
+looked at, below 0.05. Only where physics stands behind it (sizes for memory, learning rates for divergence) is that not
+asked.
 
 Invariant: the same runs give the same region, in whatever order they come.
 """
@@ -74,7 +75,7 @@ class Condition:
 @dataclass(frozen=True, slots=True)
 class Region:
     """Conditions that hold together. `covered` of the group's runs lie in it, and `inside` of those that worked;
-    `outside` is how many of those that worked do not."""
+    `outside` is how many of those that worked have the parameters, and otherwise."""
 
     conditions: tuple[Condition, ...]
     covered: int
@@ -132,9 +133,9 @@ class _Candidate:
     outside: int
     telling: bool
 
-    def order(self, group: int, working: int) -> tuple[object, ...]:
+    def order(self, group: int) -> tuple[object, ...]:
         """The best first: what physics explains, then what chance explains least, then the plainest."""
-        chance = chance_of(self.covered, group, self.inside, working)
+        chance = chance_of(self.covered, group, self.inside, self.inside + self.outside)
         form = (">=", "<=", "=").index(self.condition.sign)
         return (
             not self.telling,
@@ -150,12 +151,9 @@ def region_of(group: Sequence[Run], working: Working, cause: Cause | None = None
     """The region that sets a group apart from what worked; None where nothing does so plainly."""
     if not group or not len(working):
         return None
-    candidates = sorted(
-        _candidates(group, working, cause), key=lambda candidate: candidate.order(len(group), len(working))
-    )
-    tested = len(candidates)
+    candidates = sorted(_candidates(group, working, cause), key=lambda candidate: candidate.order(len(group)))
     for one in candidates:
-        if _is_plain(one, len(group), len(working), tested):
+        if _is_plain(one, len(group), len(candidates)):
             return Region((one.condition,), one.covered, one.inside, one.outside)
     return _of_two(group, working, candidates, cause)
 
@@ -179,15 +177,15 @@ def _log_choose(total: int, chosen: int) -> float:
     return math.lgamma(total + 1) - math.lgamma(chosen + 1) - math.lgamma(total - chosen + 1)
 
 
-def _is_plain(one: _Candidate, group: int, working: int, tested: int) -> bool:
+def _is_plain(one: _Candidate, group: int, tested: int) -> bool:
     whole = one.covered == group
     if not whole and (one.covered < LEAST_COVERED or one.covered < LEAST_SHARE * group):
         return False
-    if one.telling and whole and one.inside == 0 and one.outside:
-        return True
-    if one.inside > MOST_INSIDE * one.covered:
+    if not one.outside or one.inside > MOST_INSIDE * one.covered:
         return False
-    return tested * chance_of(one.covered, group, one.inside, working) < CHANCE_LIMIT
+    if one.telling and whole and one.inside == 0:
+        return True
+    return tested * chance_of(one.covered, group, one.inside, one.inside + one.outside) < CHANCE_LIMIT
 
 
 def _of_two(
@@ -200,13 +198,13 @@ def _of_two(
     )
     for first in whole[:5]:
         rest = Working(run for run in working.runs if first.condition.holds(run))
-        for second in sorted(_candidates(group, rest, cause), key=lambda one: one.order(len(group), max(1, len(rest)))):
+        for second in sorted(_candidates(group, rest, cause), key=lambda one: one.order(len(group))):
             if second.covered < len(group) or second.inside or second.condition.key == first.condition.key:
                 continue
-            tested = max(1, len(candidates)) ** 2
-            if tested * chance_of(len(group), len(group), 0, len(working)) < CHANCE_LIMIT:
+            outside = first.outside + second.outside
+            if len(candidates) ** 2 * chance_of(len(group), len(group), 0, outside) < CHANCE_LIMIT:
                 pair = sorted((first.condition, second.condition), key=lambda condition: condition.key)
-                return Region(tuple(pair), len(group), 0, len(working))
+                return Region(tuple(pair), len(group), 0, outside)
     return None
 
 
@@ -220,7 +218,7 @@ def _candidates(group: Sequence[Run], working: Working, cause: Cause | None) -> 
         column = working.column(key)
         if (numbers := _numbers(recorded)) is not None and column.numbers:
             yield from _intervals(key, numbers, column, cause, least)
-        yield from _equalities(key, recorded, column, working, least)
+        yield from _equalities(key, recorded, column, least)
 
 
 def _numbers(recorded: Collection[RecordedValue]) -> list[tuple[float, RecordedValue]] | None:
@@ -252,17 +250,15 @@ def _intervals(
             yield _Candidate(condition, below, inside, known - inside, _is_telling(key, shown, "<=", cause))
 
 
-def _equalities(
-    key: str, recorded: Sequence[RecordedValue], column: _Column, working: Working, least: int
-) -> Iterator[_Candidate]:
-    """One value; runs that worked and do not have the key do not have the value either."""
+def _equalities(key: str, recorded: Sequence[RecordedValue], column: _Column, least: int) -> Iterator[_Candidate]:
     counts = Counter(one.value for one in recorded)
+    known = column.values.total()
     for value, covered in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
         if covered < least or value is None:
             continue
         one = min((one for one in recorded if one.value == value), key=lambda one: one.text)
         inside = column.values[value]
-        yield _Candidate(Condition(key, one.shown, "=", value, one.text), covered, inside, len(working) - inside, False)
+        yield _Candidate(Condition(key, one.shown, "=", value, one.text), covered, inside, known - inside, False)
 
 
 def _is_telling(key: str, shown: str, sign: Sign, cause: Cause | None) -> bool:

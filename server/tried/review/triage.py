@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tried.draft.parameters import COMPARED_KINDS, kind_of
 from tried.pool.headline import error_line
 from tried.pool.record import Cause, Verdict
 from tried.pool.run import Run
@@ -22,14 +23,19 @@ from tried.review.regions import Region, Working, region_of
 from tried.review.runs import is_concluded
 
 DEAD_END_CAUSES: Final[tuple[Cause, ...]] = ("out_of_memory", "diverged")
-"""What a yes makes a dead end. What crashed, was stopped or came out worse is not judged by a yes alone."""
+"""What a yes makes a dead end, if a parameter explains it. What crashed, was stopped or came out worse is not judged by
+a yes alone."""
 
 _ANYWHERE: Final[tuple[Cause, ...]] = ("infrastructure", "stopped", "code_error")
 """Causes that have nothing to do with the research line."""
 
+_OF_PARAMETERS: Final[tuple[Cause, ...]] = ("out_of_memory", "diverged", "worse", "unknown")
+"""Causes that a single changed parameter may be to blame for."""
+
 _BY_ERROR: Final[tuple[Cause, ...]] = ("infrastructure", "code_error", "unknown")
 _MOST_PARTS: Final = 4
 _ERROR_SHOWN: Final = 120
+_FEW: Final = 3
 
 _PATH: Final = re.compile(r"(?:[A-Za-z]:)?(?:[\w.~-]*[/\\]){1,64}[\w.~-]*")
 _HEX: Final = re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{7,})\b")
@@ -41,7 +47,8 @@ class Group:
     """Runs that ended badly for one reason, as far as can be seen.
 
     `proposal` is a sentence for all of them, None where nothing can be said; `verdict` what a yes to it means.
-    `worked` is how many runs of the research lines worked, against which `region` was found.
+    `worked` is how many runs of the research lines worked, against which `region` was found; without a region,
+    `change` is what all of the runs changed from what they came from ("lr 0.5").
     """
 
     cause: Cause
@@ -49,6 +56,7 @@ class Group:
     error: str
     runs: tuple[Run, ...]
     region: Region | None
+    change: str | None
     worked: int
     proposal: str | None
     verdict: Verdict | None
@@ -84,7 +92,23 @@ def triage(runs: Iterable[Run]) -> list[Group]:
         if lines not in held_against:
             held_against[lines] = Working(run for line in lines for run in working.get(line, ()))
         groups += _parted(likeness.cause, lines, members, held_against[lines])
-    return sorted(groups, key=lambda group: (-len(group.runs), group.runs[0].order))
+    return sorted(_gathered(groups), key=lambda group: (-len(group.runs), group.runs[0].order))
+
+
+def _gathered(groups: Iterable[Group]) -> list[Group]:
+    """Small groups about which there is little to say become one for each cause, whatever their research lines."""
+    kept: list[Group] = []
+    small: dict[Cause, list[Group]] = {}
+    for group in groups:
+        if group.region is None and group.change is None and not group.error and len(group.runs) < _FEW:
+            small.setdefault(group.cause, []).append(group)
+        else:
+            kept.append(group)
+    for cause, parts in small.items():
+        runs = sorted((run for part in parts for run in part.runs), key=lambda run: run.order)
+        lines = tuple(dict.fromkeys(run.record.research_line for run in runs))
+        kept.append(_group(cause, lines, runs, None, sum(part.worked for part in parts)))
+    return kept
 
 
 def _is_unexplained(run: Run) -> bool:
@@ -113,16 +137,30 @@ def _group(
     cause: Cause, lines: tuple[str | None, ...], runs: Sequence[Run], region: Region | None, worked: int
 ) -> Group:
     error = _common_error(runs)
+    change = _common_change(runs) if region is None and cause in _OF_PARAMETERS else None
+    explained = region is not None or change is not None
     return Group(
         cause=cause,
         lines=lines,
         error=error,
         runs=tuple(runs),
         region=region,
+        change=change,
         worked=worked,
-        proposal=sentence_for(cause, len(runs), region, error),
-        verdict="dead_end" if cause in DEAD_END_CAUSES else None,
+        proposal=sentence_for(cause, len(runs), region, error, change),
+        verdict="dead_end" if cause in DEAD_END_CAUSES and explained else None,
     )
+
+
+def _common_change(runs: Sequence[Run]) -> str | None:
+    """The one parameter that each of the runs turned, and to the same value; None if there is none."""
+    changes = runs[0].changes
+    if len(changes) != 1 or changes[0].after is None or kind_of(changes[0].shown) not in COMPARED_KINDS:
+        return None
+    one = (changes[0].key, changes[0].after)
+    if any([(change.key, change.after) for change in run.changes] != [one] for run in runs):
+        return None
+    return f"{changes[0].shown} {changes[0].text}"
 
 
 def _common_error(runs: Sequence[Run]) -> str:
@@ -132,41 +170,40 @@ def _common_error(runs: Sequence[Run]) -> str:
     return line if len(line) <= _ERROR_SHOWN else f"{line[: _ERROR_SHOWN - 1].rstrip()}…"
 
 
-def sentence_for(cause: Cause, count: int, region: Region | None, error: str = "") -> str | None:
-    """What is proposed as the conclusion of each run of a group; None where there is nothing to say."""
-    where = f" at {region}" if region is not None else ""
-    aside = f" ({_counted(count)}{_contrast(region, cause)})"
+def sentence_for(
+    cause: Cause, count: int, region: Region | None, error: str = "", change: str | None = None
+) -> str | None:
+    """What is proposed as the conclusion of each run of a group; None where there is nothing to say that the runs do
+    not say themselves."""
+    where = f" at {region}" if region is not None else f" with {change}" if change else ""
+    said = f": {error}" if error else ""
+    told = [f"{count:,} runs"] if count > 1 else []
+    aside = f" ({'; '.join(told + _contrast(region, cause))})" if told or region is not None else ""
     match cause:
         case "out_of_memory":
             return f"out of memory{where}{aside}"
         case "diverged":
             return f"diverges{where}{aside}"
         case "worse":
-            return f"came out worse{where}{aside}"
+            return f"comes out worse{where}{aside}" if where else None
         case "stopped":
-            return f"stopped before its end, so it tells nothing{aside}"
+            return f"stopped before its end{aside}"
         case "infrastructure":
-            return f"the machine failed, not the experiment{f': {error}' if error else ''}{aside}"
+            return f"the machine failed, not the experiment{said}{aside}"
         case "code_error":
-            return f"fails{where or ' in the code'}{f': {error}' if error else ''}{aside}"
+            return f"fails{where or ' in the code'}{said}{aside}" if where or said else None
         case "unknown":
-            if region is None and not error:
-                return None
-            return f"fails{where}{f': {error}' if error else ''}{aside}"
+            return f"fails{where}{said}{aside}" if where or said else None
 
 
-def _counted(count: int) -> str:
-    return f"{count:,} run" if count == 1 else f"{count:,} runs"
-
-
-def _contrast(region: Region | None, cause: Cause) -> str:
+def _contrast(region: Region | None, cause: Cause) -> list[str]:
     if region is None:
-        return ""
+        return []
     nearest = region.conditions[0].nearest if len(region.conditions) == 1 else None
-    word = "fits" if cause == "out_of_memory" else "works"
     if nearest is not None and region.inside == 0:
-        return f"; {nearest} {word}"
-    return f"; {region.outside:,} others worked" + (f", {region.inside:,} here too" if region.inside else "")
+        return [f"{nearest} {'fits' if cause == 'out_of_memory' else 'works'}"]
+    others = f"{region.outside:,} other{'' if region.outside == 1 else 's'} worked"
+    return [others + (f", {region.inside:,} here too" if region.inside else "")]
 
 
 def normalised_error(text: str) -> str:

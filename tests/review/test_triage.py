@@ -1,0 +1,122 @@
+"""Groups of what nobody explained, and the sentences that are proposed for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from review_pool import failed, record, runs_from
+
+from tried.pool.record import ExperimentRecord
+from tried.review.triage import Group, normalised_error, triage
+
+WORKED = [record(f"ok{i}", {"lr": lr, "batch_size": 32}) for i, lr in enumerate([0.001, 0.002, 0.003] * 4)]
+
+
+def groups(*records: ExperimentRecord) -> list[Group]:
+    return triage(runs_from([*WORKED, *records]))
+
+
+def shown(*records: ExperimentRecord) -> list[tuple[str, list[str], str | None, str | None]]:
+    return [(g.cause, [run.id for run in g.runs], g.proposal, g.verdict) for g in groups(*records)]
+
+
+def test_out_of_memory_and_divergence_are_told_by_their_region() -> None:
+    big = [
+        failed(f"big{i}", {"lr": 0.001, "batch_size": size}, "out_of_memory") for i, size in enumerate((64, 128, 64))
+    ]
+    hot = [failed(f"hot{i}", {"lr": lr, "batch_size": 32}) for i, lr in enumerate((0.01, 0.1, 0.5, 0.01))]
+    assert shown(*big, *hot) == [
+        ("diverged", ["hot0", "hot1", "hot2", "hot3"], "diverges at lr >= 0.01 (4 runs; 0.003 works)", "dead_end"),
+        ("out_of_memory", ["big0", "big1", "big2"], "out of memory at batch_size >= 64 (3 runs; 32 fits)", "dead_end"),
+    ]
+
+
+def test_errors_are_one_group_whatever_their_numbers() -> None:
+    error = "Traceback (most recent call last):\n  File {}\nValueError: shape {} does not fit /tmp/{}/x.pt"
+    three = [
+        failed(f"e{i}", {"lr": 0.001}, "code_error", error=error.format(i, i, i), research_line=f"line{i}")
+        for i in range(3)
+    ]
+    other = failed("other", {"lr": 0.001}, "code_error", error="KeyError: 'val'")
+    assert shown(*three, other) == [
+        (
+            "code_error",
+            ["e0", "e1", "e2"],
+            "fails in the code: ValueError: shape 0 does not fit /tmp/0/x.pt (3 runs)",
+            None,
+        ),
+        ("code_error", ["other"], "fails in the code: KeyError: 'val'", None),
+    ]
+
+
+def test_what_is_no_fault_of_the_experiment_is_no_dead_end() -> None:
+    stopped = record("s", {"lr": 1}, "stopped", cause="stopped")
+    machine = failed("m", {"lr": 1}, "infrastructure", error="NCCL error 5")
+    assert shown(stopped, machine) == [
+        ("stopped", ["s"], "stopped before its end", None),
+        ("infrastructure", ["m"], "the machine failed, not the experiment: NCCL error 5", None),
+    ]
+
+
+def test_a_common_change_is_an_explanation_too() -> None:
+    parent = record("p", {"lr": 0.001, "warmup": 5})
+    children = [failed(f"c{i}", {"lr": 0.001, "warmup": 0}, parent="p") for i in range(2)]
+    (group,) = groups(parent, *children)
+    assert (group.change, group.proposal) == ("warmup 0", "diverges with warmup 0 (2 runs)")
+    assert group.verdict == "dead_end"
+
+
+def test_where_nothing_is_known_nothing_is_proposed_and_nothing_judged() -> None:
+    worse: dict[str, Any] = {"derivation": {"metric_delta": {"val_loss": {"before": 1.0, "after": 2.0}}}}
+    found = shown(
+        *(record(f"w{i}", {"alpha": i}, cause="worse", **worse) for i in range(3)),
+        *(failed(f"u{i}", {}, "unknown") for i in range(3)),
+        *(failed(f"d{i}", {}, "diverged") for i in range(3)),
+    )
+    assert sorted((cause, proposal, verdict) for cause, _, proposal, verdict in found if proposal is None) == [
+        ("unknown", None, None),
+        ("worse", None, None),
+    ]
+    assert ("diverged", ["d0", "d1", "d2"], "diverges (3 runs)", None) in found
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"verdict": "dead_end"},
+        {"verdict": "inconclusive"},
+        {"conclusion": {"outcome": "failed", "headline": "too hot"}},
+    ],
+)
+def test_what_somebody_explained_is_left_alone(fields: dict[str, Any]) -> None:
+    assert groups(failed("x", {"lr": 1}, **fields)) == []
+
+
+def test_a_headline_that_a_program_made_explains_nothing() -> None:
+    made: dict[str, Any] = {"conclusion": {"outcome": "failed", "headline": "failed after 3 s", "derived": True}}
+    assert len(groups(failed("x", {"lr": 1}, **made))) == 1
+
+
+def test_running_and_finished_runs_are_no_business_of_triage() -> None:
+    assert groups(record("r", {"lr": 1}, "running"), record("p", {"lr": 1}, "pruned")) == []
+
+
+def test_the_rest_of_a_group_is_a_group_of_its_own() -> None:
+    hot = [failed(f"hot{i}", {"lr": 0.1 + i, "batch_size": 32}) for i in range(7)]
+    odd = failed("odd", {"lr": 0.002, "batch_size": 32})
+    assert [(len(g.runs), str(g.region)) for g in groups(*hot, odd)] == [(7, "lr >= 0.1"), (1, "None")]
+
+
+def test_small_groups_without_a_word_to_say_are_one_question() -> None:
+    scattered = [failed(f"x{i}", {}, research_line=f"line{i}") for i in range(5)]
+    (group,) = groups(*scattered)
+    assert [run.id for run in group.runs] == ["x0", "x1", "x2", "x3", "x4"]
+    assert len(group.lines) == 5
+
+
+def test_numbers_addresses_and_paths_are_no_part_of_an_error() -> None:
+    assert normalised_error("RuntimeError: at 0x7f3a in /home/ana/x.py: 12 != 3.5e-4") == (
+        "runtimeerror: at … in …: … != …"
+    )
+    assert normalised_error("") == ""
