@@ -51,6 +51,12 @@ def test_what_was_cut_off_is_told_from_what_cannot_be_read(text: str) -> None:
     assert not is_known(comparable(text))
 
 
+@pytest.mark.parametrize("text", ["${lr}", "data/${now:%Y-%m-%d}/x", "[1, ${n}]", "???"])
+def test_what_only_the_program_can_resolve_is_unknown(text: str) -> None:
+    assert comparable(text) is UNKNOWN
+    assert comparable([1, text]) is UNKNOWN
+
+
 def test_deep_nesting_is_unknown_and_raises_nothing() -> None:
     value: list[Any] = []
     for _ in range(5000):

@@ -87,8 +87,8 @@ def _list_value(items: list[object]) -> object:
 def _text_value(text: str) -> object:
     if len(text) in _TRUNCATED_LENGTHS:
         return TRUNCATED
-    if len(text) > LONGEST_VALUE:
-        return UNKNOWN
+    if len(text) > LONGEST_VALUE or "${" in text or text == "???":
+        return UNKNOWN  # too long to be compared, an interpolation, OmegaConf's word for what is missing
     plain = text.strip()
     if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'":
         plain = plain[1:-1].strip()

@@ -12,8 +12,9 @@ from tried.pool.outcome import Directions, cause_of, is_dead_end, objective_of
 from tried.pool.record import Duration, ExperimentRecord
 
 ERROR_CHARACTERS: Final = 160
+_LOOKED_AT: Final = 20_000
 
-_LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Failure)\b.*$", re.MULTILINE)
+_LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)\b.*$", re.MULTILINE)
 
 
 def headline_of(
@@ -48,7 +49,8 @@ def headline_of(
 
 def error_line(text: str) -> str:
     """The line of a traceback or a log that names the error: the last exception, else the last line with words."""
-    found = _LAST_ERROR.findall(text[-20_000:])
+    text = text[-_LOOKED_AT:]
+    found = _LAST_ERROR.findall(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = found[-1].strip() if found else (lines[-1] if lines else "")
     return line if len(line) <= ERROR_CHARACTERS else f"{line[: ERROR_CHARACTERS - 1]}…"

@@ -47,6 +47,7 @@ _FROM_OUTSIDE = re.compile(
     r"|\*\*\* (?:JOB|STEP) [\w.+]+ (?:ON \S+ )?CANCELLED"
     r"|^(?:srun|slurmstepd): error: .*(?:Killed|Terminated|memory limit)"
 )
+_MAY_BE_FROM_OUTSIDE = re.compile(r"Killed|Terminated|DUE TO|CANCELLED|memory limit")
 _NO_MEMORY = re.compile(
     r"oom[-_ ]?kill|Exceeded (?:job|step) memory limit|Out of memory: Kill|OOM Killed|OutOfMemoryKilled", re.IGNORECASE
 )
@@ -100,6 +101,17 @@ def ending_in(text: str) -> str | None:
     if _ENDED_WELL.match(lines[sign.named]):
         return None
     return "\n".join(lines[sign.start : sign.end]).strip()[-ENDING_LIMIT:] or None
+
+
+def is_stopped_from_outside(error: str) -> bool:
+    """Whether an ending tells of a person or a scheduler that ended the job: a signal, a time limit, a preemption.
+
+    Memory that ran out is not that.
+    """
+    if not _MAY_BE_FROM_OUTSIDE.search(error):
+        return False
+    lines = _lines_of(error)
+    return any(_FROM_OUTSIDE.search(line) for line in lines) and not any(_NO_MEMORY.search(line) for line in lines)
 
 
 def tail_of(path: Path, limit: int = TAIL_LIMIT) -> str:

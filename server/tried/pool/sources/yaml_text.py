@@ -22,6 +22,8 @@ DEPTH_LIMIT: Final = 100
 VALUE_LIMIT: Final = 100_000
 """Values in all, what aliases repeat counted each time: a text with more is made to swell."""
 
+_SWELLS: Final = "swells to more values than a config has"
+
 
 class UnreadableYaml(ValueError):
     """What is wrong, in words for the user."""
@@ -38,12 +40,17 @@ class _Loader(_Base):  # type: ignore[misc]
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         self.depth += 1
-        if self.depth > DEPTH_LIMIT:
+        if self.depth > DEPTH_LIMIT + 1:
             raise UnreadableYaml(f"is nested more than {DEPTH_LIMIT} levels deep")
         try:
             return super().compose_node(parent, index)
         finally:
             self.depth -= 1
+
+    def flatten_mapping(self, node: Any) -> None:
+        super().flatten_mapping(node)
+        if len(node.value) > VALUE_LIMIT:
+            raise UnreadableYaml(_SWELLS)
 
 
 def _plain(loader: Any, _tag: str, node: Any) -> Any:
@@ -54,7 +61,26 @@ def _plain(loader: Any, _tag: str, node: Any) -> Any:
     return loader.construct_scalar(node)
 
 
+def _scalar_as_text(loader: Any, node: Any) -> Any:
+    return loader.construct_scalar(node) if isinstance(node, yaml.ScalarNode) else _plain(loader, node.tag, node)
+
+
+def _number(loader: Any, node: Any) -> Any:
+    """A number, or the text where it is none that Python can hold."""
+    text = loader.construct_scalar(node)
+    try:
+        if node.tag == "tag:yaml.org,2002:int":
+            return int(text.replace("_", ""), 0) if text[:2] in ("0x", "0o") else int(text)
+        return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
+    except ValueError:
+        return text
+
+
 _Loader.add_multi_constructor("", _plain)
+for _tag in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _number)
+for _tag in ("binary", "timestamp", "set", "omap", "pairs"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _scalar_as_text)
 for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("int", r"[-+]?(?:0|[1-9][0-9_]*)|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
@@ -91,7 +117,7 @@ def load_yaml(text: str) -> Any:
         where = f"line {mark.line + 1}: " if mark is not None else ""
         raise UnreadableYaml(f"is no YAML: {where}{error.problem or error.context}") from error
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        raise UnreadableYaml(f"is no YAML: {str(error)[:200]}") from error
+        raise UnreadableYaml(f"is no YAML: {' '.join(str(error).split())[:200]}") from error
 
 
 def _documents(loader: Any) -> Any:
@@ -103,8 +129,8 @@ def _unfolded(value: Any, left: list[int], depth: int) -> Any:
     """Plain data whose keys are text; what aliases repeat counts each time."""
     left[0] -= 1
     if left[0] < 0:
-        raise UnreadableYaml("swells to more values than a config has")
-    if depth > DEPTH_LIMIT:
+        raise UnreadableYaml(_SWELLS)
+    if depth >= DEPTH_LIMIT and isinstance(value, dict | list | tuple | set):
         raise UnreadableYaml(f"is nested more than {DEPTH_LIMIT} levels deep")
     if isinstance(value, dict):
         return {_key(key): _unfolded(item, left, depth + 1) for key, item in value.items()}
