@@ -20,6 +20,7 @@ NAN: Final = float("nan")
 """The one object that stands for NaN here: a hash of it is the same each time."""
 
 _ROUNDS: Final = 3
+_TAGS: Final = 0xFFFF
 
 
 @dataclass(slots=True)
@@ -34,9 +35,14 @@ class StoredRun:
     places: tuple[str, ...] = ()
 
     def digest(self, place: Place) -> int:
-        """Equal for equal runs, within one process."""
+        """Equal for equal runs, within one process. Ends in how many tags there are: see `tags_in`."""
         items = (frozenset(self.params.items()), frozenset(self.metrics.items()), frozenset(self.tags.items()))
-        return hash((self.info, place, items))
+        return (hash((self.info, place, items)) & ~_TAGS) | min(len(self.tags), _TAGS)
+
+
+def tags_in(digest: int) -> int:
+    """How many tags a run has (65,535: at least)."""
+    return digest & _TAGS
 
 
 Read = Callable[[Sequence[str]], Mapping[str, StoredRun]]

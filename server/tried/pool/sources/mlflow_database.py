@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from tried.pool.sources.mlflow_batch import StoredRun, batch_of
+from tried.pool.sources.mlflow_batch import StoredRun, batch_of, tags_in
 from tried.pool.sources.mlflow_family import Families
 from tried.pool.sources.mlflow_run import KIND, place_from, record_id
 from tried.pool.sources.mlflow_tables import Experiments, MlflowTables
@@ -160,7 +160,7 @@ class MlflowDatabaseSource:
                 changed = [
                     *(i for s in _differing(known.runs, new.runs) for i in tables.runs_in_segment("runs", s)),
                     *tables.runs_of_experiments(regrouped),
-                    *(i for s in _differing(known.tags, new.tags) for i in tables.runs_in_segment("tags", s)),
+                    *_retagged(known, new, tables),
                     *tables.runs_after("params", known.last[0]),
                     *tables.runs_after("metrics", known.last[1]),
                 ]
@@ -173,6 +173,16 @@ class MlflowDatabaseSource:
     @property
     def _places(self) -> tuple[str, ...]:
         return (place_from(self.path, self.project),)
+
+
+def _retagged(known: DatabaseCursor, new: DatabaseCursor, tables: MlflowTables) -> list[str]:
+    """The runs of segments that differ, and those that have lost a tag, of which no row is left to tell."""
+    if known.tags == new.tags:
+        return []
+    counts = tables.tag_counts()
+    fewer = [run_id for run_id, digest in known.digests.items() if counts.get(run_id, 0) < tags_in(digest)]
+    touched = [i for s in _differing(known.tags, new.tags) for i in tables.runs_in_segment("tags", s)]
+    return [*fewer, *touched]
 
 
 def _differing(old: Sequence[int], new: Sequence[int]) -> list[int]:

@@ -13,8 +13,8 @@ from tried.pool.sources.sqlite_file import columns_of, fetch, is_locked, marks, 
 
 TABLES: Final = ("runs", "experiments", "params", "metrics", "latest_metrics", "tags")
 
-SEGMENT: Final = 1024
-"""Rows that share a digest."""
+SEGMENTS: Final = {"runs": 128, "tags": 512}
+"""Rows that share a digest, by table."""
 
 CHUNK: Final = 500
 """Runs that one query asks for: old versions of SQLite take no more than 999 values."""
@@ -65,16 +65,16 @@ class MlflowTables:
         return list(dict.fromkeys(str(row[0]) for row in active))
 
     def digests(self, table: str) -> tuple[int, ...]:
-        """One for each SEGMENT of rows: other ones when a row was added, changed or removed."""
+        """One for each segment of rows: other ones when a row was added, changed or removed."""
         if table not in self.columns:
             return ()
         columns = [name for name in (_RUN if table == "runs" else _ITEM) if name in self.columns[table]]
         whole = " || char(31) || ".join(f"coalesce(\"{name}\", '')" for name in columns)
-        query = f"SELECT group_concat({whole}, char(30)) FROM {table} WHERE rowid > ? AND rowid <= ?"
+        query = f"SELECT group_concat({whole}, char(30)) FROM {table} NOT INDEXED WHERE rowid > ? AND rowid <= ?"
         found: list[int] = []
-        for start in range(0, self.last_row(table), SEGMENT):
+        for start, end in self._segments(table):
             try:
-                found.append(hash(self._rows(query, (start, start + SEGMENT))[0][0]))
+                found.append(hash(self._rows(query, (start, end))[0][0]))
             except sqlite3.DatabaseError as error:
                 _raise_if_locked(error)
                 found.append(0)
@@ -90,14 +90,19 @@ class MlflowTables:
             return 0
 
     def runs_in_segment(self, table: str, segment: int) -> list[str]:
-        start = segment * SEGMENT
-        query = f"SELECT DISTINCT run_uuid FROM {table} WHERE rowid > ? AND rowid <= ?"
-        return _first(self._rows(query, (start, start + SEGMENT)))
+        start = segment * SEGMENTS[table]
+        query = f"SELECT DISTINCT run_uuid FROM {table} NOT INDEXED WHERE rowid > ? AND rowid <= ?"
+        return _first(self._rows(query, (start, start + SEGMENTS[table])))
+
+    def tag_counts(self) -> dict[str, int]:
+        """How many tags each run has that has any."""
+        rows = self._rows("SELECT run_uuid, count(*) FROM tags GROUP BY run_uuid") if "tags" in self.columns else []
+        return {str(run_id): int(count) for run_id, count in rows}
 
     def runs_after(self, table: str, row: int) -> list[str]:
         if table not in self.columns:
             return []
-        return _first(self._rows(f"SELECT DISTINCT run_uuid FROM {table} WHERE rowid > ?", (row,)))
+        return _first(self._rows(f"SELECT DISTINCT run_uuid FROM {table} NOT INDEXED WHERE rowid > ?", (row,)))
 
     def runs_of_experiments(self, numbers: Iterable[str]) -> list[str]:
         if "experiment_id" not in self.columns["runs"]:
@@ -229,12 +234,16 @@ class MlflowTables:
         except sqlite3.DatabaseError as error:
             _raise_if_locked(error)
         found: list[tuple[Any, ...]] = []
-        for start in range(0, self.last_row(table), SEGMENT):
+        for bounds in self._segments(table):
             try:
-                found += self._rows(f"{query} WHERE rowid > ? AND rowid <= ?", (start, start + SEGMENT))
+                found += self._rows(f"{query} WHERE rowid > ? AND rowid <= ?", bounds)
             except sqlite3.DatabaseError as error:
                 _raise_if_locked(error)
         return found
+
+    def _segments(self, table: str) -> list[tuple[int, int]]:
+        size = SEGMENTS[table]
+        return [(start, start + size) for start in range(0, self.last_row(table), size)]
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         return fetch(self.connection, query, values)
