@@ -1,11 +1,20 @@
 """How the properties are tried: at random where somebody works on them, always the same where a change is to land.
 
 Invariant: no property fails for being slow, and under CI (the environment variable) a run is the run before.
+Invariant: no test reads or changes what the user who runs it has set, allowed or cached.
 """
 
+import atexit
 import os
+import shutil
+import tempfile
 
 from hypothesis import HealthCheck, settings
+
+_OWN = tempfile.mkdtemp(prefix="tried-tests-")
+atexit.register(shutil.rmtree, _OWN, ignore_errors=True)
+for _variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+    os.environ[_variable] = os.path.join(_OWN, _variable.lower())  # noqa: PTH118
 
 SLOW_MACHINES_ARE_NO_FAILURE = [HealthCheck.too_slow]
 

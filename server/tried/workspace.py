@@ -11,21 +11,20 @@ import difflib
 import os
 import stat
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from tried.analysis import Analysis, analyse, rank_in
 from tried.pool.pool import Pool, PoolSnapshot, SourceReport
-from tried.pool.sources.discovery import IS_LINK_OUT, JOURNALS, Discovery, discover, source_of
+from tried.pool.sources.filtered import FilteredSource, Rules
+from tried.pool.sources.paced import PacedSource
 from tried.pool.sources.source import Skipped, Source
 from tried.settings import LoadedSettings, Settings, SettingsProblem, has_settings, load_settings
-from tried.settings.merge import GLOB, lies_inside
-from tried.storage.paths import exists, is_file, is_folder
+from tried.storage.consents import allow, consents_of
+from tried.workspace_sources import ConsentNeeded, Named, SourceFinder
 
 if TYPE_CHECKING:
     from tried.pool.record import Direction
@@ -33,12 +32,12 @@ if TYPE_CHECKING:
     from tried.ranking.query import RetrievalQuery
 
 NAMED_LIMIT = 1000
-"""Files that one glob in `pool.sources` may stand for."""
-
-PATIENCE = 20
-"""A search for pools is repeated after so many times the time that it took."""
+"""Entries of a folder among which a name that was meant is looked for."""
 
 POOL_MARKERS = (".tried", ".soma", ".git")
+
+WHOLE = frozenset({"the file", "the folder", "the database", "the store", "the source"})
+"""Where a source says that something is wrong with it as a whole."""
 
 Progress = Callable[[int, int, str], None]
 
@@ -47,7 +46,8 @@ class Workspace:
     """One folder (None: documents that lie in no folder) and what was tried there.
 
     `editor_settings` are the user's own, as in tried.toml; `overrides` the same from flags. `extra_pools` are read
-    beside what is found and configured, or with `only_extra` instead of it. All methods may be called from any thread.
+    beside what is found and configured, or with `only_extra` instead of it. `paced`: it is refreshed again and again,
+    at a small cost; sources then say what is new a little later. All methods may be called from any thread.
     """
 
     def __init__(
@@ -58,17 +58,20 @@ class Workspace:
         extra_pools: Sequence[Path] = (),
         overrides: Mapping[str, Any] | None = None,
         only_extra: bool = False,
+        paced: bool = False,
     ) -> None:
         self.folder = _absolute(folder) if folder is not None else None
-        self._extra_pools = tuple(map(_absolute, extra_pools))
-        self._only_extra = only_extra
+        extra = tuple(map(_absolute, extra_pools))
+        self._finder = SourceFinder(self.folder, extra, only_extra=only_extra, paced=paced)
         self._overrides = dict(overrides or {})
         self._refreshing = threading.Lock()
         self._pool = Pool()
         self._directions: Mapping[str, Direction] = {}
-        self._searched: _Search | None = None
+        self._named: Named = {}
         self._loaded = LoadedSettings()
+        self._allowed: frozenset[str] = frozenset()
         self.notes: tuple[Skipped, ...] = ()
+        self.consents_needed: tuple[ConsentNeeded, ...] = ()
         self.source_problems: Mapping[str, SettingsProblem] = {}
         self.configure(editor_settings)
 
@@ -87,30 +90,72 @@ class Workspace:
         return self._pool.snapshot
 
     def configure(self, editor_settings: Mapping[str, Any] | None = None) -> None:
-        """Reads the settings files anew and takes over the editor's settings; the next `refresh` follows them."""
-        self._loaded = load_settings(self.folder, editor_settings, self._overrides)
-        self._searched = None
+        """Reads the settings files and the user's consents anew and takes over the editor's settings; the next
+        `refresh` follows them."""
+        self._allowed = consents_of(self.folder) if self.folder is not None else frozenset()
+        self._loaded = load_settings(self.folder, editor_settings, self._overrides, self._allowed)
+        self._finder.forget()
 
-    def refresh(self, progress: Progress | None = None) -> PoolSnapshot:
+    def allow(self, path: str) -> None:
+        """Remembers that the user lets this workspace read a place outside of it; the next `configure` follows it.
+        Raises StorageError."""
+        if self.folder is not None:
+            allow(self.folder, path)
+
+    def refresh(self, progress: Progress | None = None, now: datetime | None = None) -> PoolSnapshot:
         """Finds the sources and reads what is new in them; the same snapshot if nothing is.
 
         `source_problems` then tells of sources that settings name and that cannot be read, by their paths or globs;
-        `notes` of those that `extra_pools` name, and of where the search for others ended.
+        `notes` of those that `extra_pools` name, and of where the search for others ended; `consents_needed` of places
+        that are not read because they lie outside.
         """
         with self._refreshing:
             loaded = self._loaded
             directions = loaded.settings.metrics.directions
-            sources, self.notes, named = self._sources(loaded)
+            found = self._finder.find(loaded, self._allowed)
+            self.notes, self.consents_needed, self._named = found.notes, found.consents, found.named
             if directions != self._directions:
                 # How a run ended depends on them, so everything is judged anew.
-                pool = Pool(sources, directions)
+                pool = Pool(found.sources, directions)
+                if not self._pool.sources:
+                    self._pool, self._directions = pool, directions  # what is read is seen while more of it comes
                 pool.refresh(progress)
                 self._pool, self._directions = pool, directions
             else:
-                self._pool.use(sources)
+                self._use(found.sources)
                 self._pool.refresh(progress)
-            self.source_problems = dict(_source_problems(loaded, named, self._pool.snapshot))
+            self.source_problems = dict(_source_problems(loaded, found.named, self._pool.snapshot))
             return self._pool.snapshot
+
+    def poll(self, now: datetime | None = None) -> PoolSnapshot:
+        """Reads what is new in the sources that are known, without looking for others; the same snapshot if nothing
+        is."""
+        with self._refreshing:
+            before = self._pool.snapshot
+            if self._pool.refresh() is not before:
+                self.source_problems = dict(_source_problems(self._loaded, self._named, self._pool.snapshot))
+            return self._pool.snapshot
+
+    def wake(self, paths: Iterable[Path]) -> None:
+        """These files have changed: what they belong to is read at the next `poll`."""
+        for path in paths:
+            self._finder.wake(path)
+
+    def has_new_source(self, folders: Iterable[Path]) -> bool:
+        """True if directly in one of these folders lies something to read that no source of this workspace reads."""
+        known = {str(source.path) for source in self._pool.sources}
+        known |= {needed.path for needed in self.consents_needed} | {note.where for note in self.notes}
+        return self._loaded.settings.pool.discover and self._finder.has_new(
+            tuple(folders), known, self._loaded.settings.pool.disable
+        )
+
+    def _use(self, sources: Sequence[Source]) -> None:
+        """A source for which other rules hold now is read anew."""
+        ruled = {(source.kind, source.path): _rules_in(source) for source in self._pool.sources}
+        same = [s for s in sources if ruled.get((s.kind, s.path), _rules_in(s)) == _rules_in(s)]
+        if len(same) < len(sources):
+            self._pool.use(same)
+        self._pool.use(sources)
 
     def analyse(
         self, text: str, path: Path | None, language_id: str | None, now: datetime, *, ranked: bool = True
@@ -136,62 +181,14 @@ class Workspace:
         """(file, line from 1) in which a record stands; None if no source knows. Reads the file."""
         return self._pool.place_of(record_id)
 
-    def _sources(self, loaded: LoadedSettings) -> tuple[tuple[Source, ...], tuple[Skipped, ...], _Named]:
-        """(all sources, notes, what each place that the settings name stands for)"""
-        extra = [found for path in self._extra_pools for found in self._named(str(path), trusted=True)]
-        named: _Named = {}
-        if not self._only_extra:
-            for place in loaded.settings.pool.sources:
-                named[place] = tuple(self._named(place, trusted=place in loaded.trusted_sources))
-        both = [*extra, *(found for place in named.values() for found in place)]
-        sources = [found for found in both if not isinstance(found, Skipped)]
-        notes = [found for found in extra if isinstance(found, Skipped)]
-        if self.folder is not None and loaded.settings.pool.discover and not self._only_extra:
-            found = self._search(self.folder, loaded.settings.pool.exclude)
-            known = {str(source.path) for source in sources}
-            sources, notes = (
-                [*found.sources, *sources],
-                [*notes, *(limit for limit in found.limits if limit.where not in known)],
-            )
-        return tuple(sources), tuple(notes), named
-
-    def _named(self, place: str, *, trusted: bool) -> Iterator[Source | Skipped]:
-        """The sources of a path or glob that somebody named; one that is not there is a source that says so."""
-        for path in _expanded(place):
-            if isinstance(path, Skipped):
-                yield path
-            elif not trusted and (self.folder is None or not lies_inside(str(path), self.folder)):
-                yield Skipped(str(path), IS_LINK_OUT)
-            elif is_folder(path) and (inside := _inside(discover(path, within=self.folder))):
-                yield from inside
-            else:
-                yield source_of(path, self.folder)
-
-    def _search(self, folder: Path, exclude: Sequence[str]) -> Discovery:
-        """Searching a large tree takes long: what was found is kept for a while, unless a usual place says more."""
-        last = self._searched
-        now = time.monotonic()
-        if last is not None and now - last.at < PATIENCE * last.seconds:
-            known = {source.path for source in last.found.sources} | {Path(told.where) for told in last.found.limits}
-            usual = [folder / journal for journal in JOURNALS] + [folder / "results.tsv"]
-            if all(path in known or not exists(path) for path in usual):
-                return last.found
-        found = discover(folder, exclude)
-        self._searched = _Search(found, now, time.monotonic() - now)
-        return found
-
-
-_Named: TypeAlias = dict[str, tuple[Source | Skipped, ...]]
-"""By place in `pool.sources`: its sources, or why there are none."""
-
 
 def failure_of(report: SourceReport) -> str | None:
     """Why a source as a whole could not be read; None if it could, whatever became of its lines."""
-    return next((skipped.why for skipped in report.skipped if skipped.where in ("the file", "the source")), None)
+    return next((skipped.why for skipped in report.skipped if skipped.where in WHOLE), None)
 
 
 def _source_problems(
-    loaded: LoadedSettings, named: _Named, snapshot: PoolSnapshot
+    loaded: LoadedSettings, named: Named, snapshot: PoolSnapshot
 ) -> Iterator[tuple[str, SettingsProblem]]:
     """(path or glob, what is wrong) of each source that the settings name and that cannot be read."""
     failures = {report.path: why for report in snapshot.sources if (why := failure_of(report))} if named else {}
@@ -218,35 +215,9 @@ def _instead_of(path: Path) -> str:
     return f"did you mean {near[0]}?" if near else "correct the path, or create the file"
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    found: Discovery
-    at: float
-    seconds: float
-
-
-def _inside(found: Discovery) -> tuple[Source | Skipped, ...]:
-    return (*found.sources, *found.limits)
-
-
-def _expanded(place: str) -> Iterator[Path | Skipped]:
-    """The files that an absolute path or glob stands for; `**` does not follow links."""
-    parts = Path(place).parts
-    fixed = next((index for index, part in enumerate(parts) if GLOB.search(part)), len(parts))
-    if fixed == len(parts):
-        yield Path(place)
-        return
-    try:
-        matches = islice(Path(*parts[:fixed]).glob(str(Path(*parts[fixed:]))), NAMED_LIMIT + 1)
-        found = sorted(path for path in matches if is_file(path))
-    except (OSError, RuntimeError, ValueError) as error:
-        yield Skipped(place, f"cannot be searched: {error}")
-        return
-    if not found:
-        yield Skipped(place, "matches no file")
-    elif len(found) > NAMED_LIMIT:
-        yield Skipped(place, f"matches more than {NAMED_LIMIT} files; only the first are read")
-    yield from found[:NAMED_LIMIT]
+def _rules_in(source: Source) -> Rules:
+    inner = source.inner if isinstance(source, PacedSource) else source
+    return inner.rules if isinstance(inner, FilteredSource) else Rules()
 
 
 def workspace_folder(path: Path, within: Path | None = None) -> Path:

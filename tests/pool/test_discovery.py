@@ -1,15 +1,18 @@
 """What is found in a workspace folder without being told."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tried.pool.sources import discovery
-from tried.pool.sources.discovery import discover, project_of, source_of
+from tried.pool.sources import discovery, registry
+from tried.pool.sources.discovery import discover, project_of
 from tried.pool.sources.journal_source import JournalSource
+from tried.pool.sources.registry import Hints, Plugins, SourceKind
 from tried.pool.sources.results_table import ResultsTableSource
+from tried.pool.sources.sniffing import source_of
 
 TABLE = "commit\tval_loss\tstatus\tdescription\na1a1a1a\t1\tkeep\tx\n"
 
@@ -19,6 +22,10 @@ def put(folder: Path, *places: str) -> None:
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(TABLE if path.suffix in (".tsv", ".csv") else "")
+
+
+def journal(path: Path, project: Path | None) -> JournalSource:
+    return JournalSource(path)
 
 
 def found(folder: Path, *exclude: str) -> list[str]:
@@ -119,6 +126,77 @@ def test_a_named_file_is_a_table_by_its_suffix_and_else_a_journal(tmp_path: Path
     assert isinstance(source_of(tmp_path / "x"), JournalSource)
 
 
+def test_a_folder_of_very_many_does_not_use_up_the_search(tmp_path: Path) -> None:
+    for number in range(1_200):
+        (tmp_path / "data" / f"{number:05}").mkdir(parents=True)
+    put(tmp_path, "data/00007/results.tsv", "data/00900/results.tsv", "late/1/2/results.tsv")
+    some = discover(tmp_path)
+    assert [source.path.relative_to(tmp_path).as_posix() for source in some.sources] == [
+        "data/00007/results.tsv",
+        "late/1/2/results.tsv",
+    ]
+    assert [(note.where, note.why) for note in some.notes] == [
+        (
+            str(tmp_path / "data"),
+            "of its 1,200 folders the first 500 were searched for pools; name those in others in tried.toml",
+        )
+    ]
+
+
+def test_what_version_control_ignores_is_searched(tmp_path: Path) -> None:
+    put(tmp_path, ".git/HEAD", "runs/results.tsv")
+    (tmp_path / ".gitignore").write_text("runs/\n")
+    assert found(tmp_path) == ["runs/results.tsv"]
+
+
+def test_kinds_that_are_switched_off_are_not_looked_for(tmp_path: Path) -> None:
+    put(tmp_path, "results.tsv", ".tried/pool.jsonl")
+    assert [s.kind for s in discover(tmp_path, disabled=["results-table"]).sources] == ["journal"]
+
+
+class TestKinds:
+    """What kinds of sources, of plug-ins too, may do to the search."""
+
+    def use(self, monkeypatch: pytest.MonkeyPatch, *kinds: SourceKind) -> None:
+        monkeypatch.setattr(registry, "plugins", lambda: Plugins(kinds))
+
+    def test_a_store_is_found_and_not_searched(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def store_at(place: Path, folders: Collection[str], files: Collection[str]) -> list[Path]:
+            return [place / "logbook"] if "logbook" in folders else []
+
+        self.use(monkeypatch, SourceKind("logbook", store_at, journal))
+        put(tmp_path, "results.tsv", "a/logbook/results.tsv")
+        assert found(tmp_path) == ["results.tsv", "a/logbook"]
+
+    def test_one_that_is_not_whole_is_searched_as_well(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def store_at(place: Path, folders: Collection[str], files: Collection[str]) -> list[Path]:
+            return [place] if ".logbook" in folders else []
+
+        put(tmp_path, "a/results.tsv", "a/.logbook/x")
+        self.use(monkeypatch, SourceKind("logbook", store_at, journal, whole=False))
+        assert found(tmp_path) == ["a/results.tsv", "a"]
+
+    def test_one_that_fails_costs_itself_alone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def raises(*_: object) -> list[Path]:
+            raise RuntimeError("boom")
+
+        def makes_nothing(path: Path, project: Path | None) -> JournalSource:
+            raise ValueError("no")
+
+        put(tmp_path, "results.tsv", "a/results.tsv")
+        self.use(
+            monkeypatch,
+            SourceKind("bad", raises, journal),
+            SourceKind("worse", lambda place, folders, files: [place / "w"], makes_nothing),
+        )
+        some = discover(tmp_path)
+        assert [source.kind for source in some.sources] == ["results-table", "results-table"]
+        assert [(note.where, note.why) for note in some.notes] == [
+            (f"bad: {tmp_path}", "could not look for stores, RuntimeError: boom"),
+            (str(tmp_path / "a" / "w"), "no source of kind worse could be made, ValueError: no"),
+        ]
+
+
 class TestLinks:
     """Nobody's files elsewhere are read because a folder says so."""
 
@@ -135,19 +213,46 @@ class TestLinks:
         (folder / "results.tsv").symlink_to("../elsewhere/results.tsv")
         discovery = discover(folder)
         assert [source.path for source in discovery.sources] == [folder / "runs" / "results.tsv"]
-        assert [skipped.where for skipped in discovery.limits] == [
-            str(folder / "results.tsv"),
-            str(folder / ".tried" / "pool.jsonl"),
+        links = (folder / ".tried" / "pool.jsonl", folder / "results.tsv")
+        assert discovery.links == links
+        assert [(skipped.where, skipped.why) for skipped in discovery.notes] == [
+            (str(link), "is a link out of the workspace and is not read without your consent") for link in links
         ]
-        assert {skipped.why for skipped in discovery.limits} == {
-            "is a link out of the workspace and is not read; name it in your own settings"
-        }
+
+    def test_what_was_allowed_is_followed(self, tmp_path: Path) -> None:
+        folder, elsewhere = self.place(tmp_path)
+        (folder / "results.tsv").symlink_to("../elsewhere/results.tsv")
+        for allowed in (elsewhere, elsewhere / "results.tsv"):
+            discovery = discover(folder, allowed=[str(allowed)])
+            assert folder / "results.tsv" in [source.path for source in discovery.sources]
+            assert discovery.links == ()
+        assert discover(folder, allowed=[str(elsewhere / "pool.jsonl")]).links == (folder / "results.tsv",)
+
+    def test_a_trackers_folder_that_leads_out_is_told_and_no_kind_sees_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder, elsewhere = self.place(tmp_path)
+        (folder / "logbook").symlink_to(elsewhere, target_is_directory=True)
+        (folder / "other").symlink_to(elsewhere, target_is_directory=True)
+        seen: list[str] = []
+
+        def store_at(place: Path, folders: Collection[str], files: Collection[str]) -> list[Path]:
+            seen.extend(folders)
+            return [place / "logbook"] if "logbook" in folders else []
+
+        kind = SourceKind("logbook", store_at, journal, Hints(folders=frozenset({"logbook", "runs"})))
+        monkeypatch.setattr(registry, "plugins", lambda: Plugins((kind,)))
+        discovery = discover(folder)
+        assert discovery.links == (folder / "logbook",)
+        assert seen == ["runs"]
+        allowed = discover(folder, allowed=[str(elsewhere)])
+        assert [source.path for source in allowed.sources if source.kind == "journal"] == [folder / "logbook"]
 
     def test_a_journals_folder_is_no_way_around_it(self, tmp_path: Path) -> None:
         folder, elsewhere = self.place(tmp_path)
         (folder / ".tried").symlink_to(elsewhere / "tried")
         assert found(folder) == ["runs/results.tsv"]
-        assert [skipped.where for skipped in discover(folder).limits] == [str(folder / ".tried" / "pool.jsonl")]
+        assert discover(folder).links == (folder / ".tried" / "pool.jsonl",)
 
     def test_a_link_within_the_folder_or_the_workspace_around_it_is_followed(self, tmp_path: Path) -> None:
         folder, _ = self.place(tmp_path)
@@ -165,15 +270,15 @@ class TestLinks:
         put(folder, ".tried/pool.jsonl")
         (tmp_path / "alias").symlink_to(folder)
         assert found(tmp_path / "alias") == [".tried/pool.jsonl", "results.tsv", "runs/results.tsv"]
-        assert discover(tmp_path / "alias").limits == ()
+        assert discover(tmp_path / "alias").notes == ()
 
     def test_of_many_links_the_first_are_told_and_the_rest_counted(self, tmp_path: Path) -> None:
         folder, elsewhere = self.place(tmp_path)
         for number in range(30):
             (folder / f"results{number:02}.tsv").symlink_to(elsewhere / "results.tsv")
-        limits = discover(folder).limits
-        assert len(limits) == 20
-        assert (limits[-1].where, limits[-1].why) == ("further on", "11 more like these")
+        notes = discover(folder).notes
+        assert len(notes) == 20
+        assert (notes[-1].where, notes[-1].why) == ("further on", "11 more like these")
 
 
 def test_a_journal_that_nobody_may_look_at_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

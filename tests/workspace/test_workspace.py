@@ -53,7 +53,8 @@ class TestNamedSources:
             f'pool.sources[0]: "runs/a.jsonl": there is no such file; nor is there a folder {tmp_path}/runs;'
             " correct the path",
             'pool.sources[1]: "logs/*.jsonl": matches no file',
-            'pool.sources[2]: "empty": is a folder, not a journal',
+            'pool.sources[2]: "empty": holds no past experiments: expected a store of MLflow, W&B, Hydra, Optuna,'
+            " Sacred, DVC or Lightning, a journal (.jsonl), a results table (.tsv), or a folder with one inside",
             'pool.sources[3]: "b.tsv": there is no such file; correct the path, or create the file',
         ]
 
@@ -206,11 +207,13 @@ class TestPool:
         unread = refreshed(folder)
         assert ids(unread) == []
         assert [(note.where, note.why) for note in unread.notes] == [
-            (str(link), "is a link out of the workspace and is not read; name it in your own settings")
+            (str(link), "is a link out of the workspace and is not read without your consent")
         ]
+        assert [(needed.path, needed.named_by) for needed in unread.consents_needed] == [(str(link), str(link))]
         named = refreshed(folder, editor_settings={"pool": {"sources": [str(link)]}})
         assert ids(named) == ["theirs"]
         assert named.notes == ()
+        assert named.consents_needed == ()
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
     def test_an_unreadable_journal_is_told(self, tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from tried.cli.failure import Failure
 from tried.draft.syntax import language_of
-from tried.pool.sources.discovery import SKIPPED_FOLDERS
+from tried.pool.sources.discovery import SKIPPED_FOLDERS, TRACKER_FOLDERS
 from tried.settings import Settings
 from tried.storage.paths import is_folder, may_exist
+
+_NOT_CONFIGS = SKIPPED_FOLDERS | TRACKER_FOLDERS
 
 
 def must_exist(path: Path) -> None:
@@ -38,7 +40,7 @@ def config_files_in(paths: list[Path]) -> Iterator[tuple[Path, bool]]:
             yield path, True
             continue
         for folder, folders, names in os.walk(path):
-            folders[:] = sorted(n for n in folders if n[0] != "." and n.lower() not in SKIPPED_FOLDERS)
+            folders[:] = sorted(n for n in folders if n[0] != "." and n.lower() not in _NOT_CONFIGS)
             for name in sorted(names):
                 file = Path(folder) / name
                 if language_of(name) is not None and not _is_special(file):

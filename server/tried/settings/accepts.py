@@ -36,11 +36,17 @@ def accepted(schema: Mapping[str, Any]) -> str:
     if kind in ("integer", "number"):
         noun = "a whole number" if kind == "integer" else "a number"
         low, high = schema.get("minimum"), schema.get("maximum")
+        above = schema.get("exclusiveMinimum")
         if low is not None and high is not None:
             return f"{noun} from {low:g} to {high:.12g}"
+        if above is not None:
+            return f"{noun} above {above:g}" + (f", at most {high:.12g}" if high is not None else "")
         return f"{noun} of at least {low:g}" if low is not None else noun
     if kind == "array":
-        return "a list of text" if schema.get("items", {}).get("type") == "string" else "a list of tables"
+        items = schema.get("items", {})
+        if "enum" in items:
+            return f"a list of {accepted(items)}"
+        return "a list of text" if items.get("type") == "string" else "a list of tables"
     if kind == "object":
         values = schema.get("additionalProperties")
         return f"a table of {accepted(values)}" if isinstance(values, Mapping) else "a table"

@@ -6,22 +6,26 @@ import difflib
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from tried.pool.sources.registry import plugins
 from tried.settings.accepts import accepted, adapter_of, validated
-from tried.settings.model import SILENCE_CODES, Settings, Silence
-from tried.settings.sources import TRIED_TOML, Layer, SettingsProblem, editor_layer, file_layers
+from tried.settings.model import SILENCE_CODES, RemoteSettings, Settings, Silence, SourceSettings
+from tried.settings.sources import TRIED_TOML, Layer, SettingsProblem, editor_layer, file_layers, user_file
+from tried.storage.consents import is_allowed
 
 CLIENT_KEYS = frozenset({"path", "interpreter", "import_strategy", "log_level", "log_file", "trace"})
 """Settings that an editor's extension keeps for itself and sends along."""
 
 _Place: TypeAlias = tuple[str | int, ...]
+
+_Table = TypeVar("_Table", bound=BaseModel)
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 GLOB = re.compile(r"[*?\[]")
@@ -41,41 +45,48 @@ class NamedSource:
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """`trusted_sources` are those of `settings.pool.sources` that the user listed; the others are held inside the
-    workspace folder. `named_sources` says of each who named it."""
+    """`trusted_sources` are the paths of `settings.pool.sources` that the user listed or consented to; the others are
+    held inside the workspace folder. `named_sources` says of each who named it; `outside` of those that a file of the
+    workspace names outside of it, and that are not read as long as the user has not consented."""
 
     settings: Settings = field(default_factory=Settings)
     problems: tuple[SettingsProblem, ...] = ()
     trusted_sources: frozenset[str] = frozenset()
     named_sources: Mapping[str, NamedSource] = field(default_factory=dict)
+    outside: Mapping[str, NamedSource] = field(default_factory=dict)
 
 
 def load_settings(
     folder: Path | None,
     editor: Mapping[str, Any] | None = None,
     flags: Mapping[str, Any] | None = None,
+    allowed: Collection[str] = (),
 ) -> LoadedSettings:
-    """The settings in force in a workspace folder. `editor` and `flags` are nested tables as in tried.toml.
+    """The settings in force in a workspace folder. `editor` and `flags` are nested tables as in tried.toml; `allowed`
+    are the places outside of the workspace that the user lets it read.
 
     The paths in `pool.sources` come back absolute. Never raises for what files or editors hold.
     """
-    layers, problems = file_layers(folder) if folder else ([], [])
+    layers, problems = file_layers(folder)
     layers.append(editor_layer(editor))
     layers.append(Layer("flags", flags or {}, trusted=True))
-    merge = _Merge(folder, problems)
+    merge = _Merge(folder, problems, allowed)
     for layer in layers:
         merge.add(layer)
     trusted = frozenset(merge.trusted_sources)
-    return LoadedSettings(merge.settings, merge.standing_problems(), trusted, merge.named_sources)
+    outside = {path: named for path, named in merge.outside.items() if path not in trusted}
+    return LoadedSettings(merge.settings, merge.standing_problems(), trusted, merge.named_sources, outside)
 
 
 class _Merge:
-    def __init__(self, folder: Path | None, problems: list[SettingsProblem]) -> None:
+    def __init__(self, folder: Path | None, problems: list[SettingsProblem], allowed: Collection[str]) -> None:
         self.folder = folder
+        self.allowed = allowed
         self.problems = problems
         self.settings = Settings()
         self.trusted_sources: set[str] = set()
         self.named_sources: dict[str, NamedSource] = {}
+        self.outside: dict[str, NamedSource] = {}
         self._outside: dict[str, SettingsProblem] = {}
         self._layer = Layer("")
 
@@ -157,39 +168,63 @@ class _Merge:
         if not isinstance(value, list | tuple):
             self._complain(path, f"expected {accepted(adapter.json_schema())}, got {_shown(value)}; ignored")
             return below
+        extra = setting.json_schema_extra if isinstance(setting.json_schema_extra, dict) else {}
         items: list[Any] = []
         for index, item in enumerate(value):
             here: _Place = (*path, index)
-            if path[-1:] == ("silence",):
-                items.extend(self._silence(item, here))
+            name = _canonical(".".join(map(str, path)))
+            if read := {"silence": self._silence, "pool.sources": self._source, "remote": self._remote}.get(name):
+                items.extend(read(item, here))
                 continue
             try:
                 items.extend(validated(adapter, [item]))
             except ValueError:
                 wanted = accepted(adapter.json_schema()["items"])
                 self._complain(here, f"expected {wanted}, got {_shown(item)}; ignored")
-        if _canonical(".".join(path)) == "pool.sources":
-            items = [source for index, item in enumerate(items) for source in self._source(item, (*path, index))]
-        adds_up = isinstance(setting.json_schema_extra, dict) and setting.json_schema_extra.get("adds_up")
-        return (*below, *(item for item in items if item not in below)) if adds_up else tuple(items)
+        if isinstance(names := extra.get("names"), list):
+            items = list(self._known_names(items, [str(one) for one in names], path))
+        if items and isinstance(items[0], SourceSettings):
+            return _united(below, items)
+        return (*below, *(item for item in items if item not in below)) if extra.get("adds_up") else tuple(items)
 
-    def _silence(self, item: Any, path: _Place) -> Iterator[Silence]:
-        """A table with a mistake silences nothing: without its mistaken field it would silence too much."""
+    def _known_names(self, items: Iterable[str], names: list[str], path: _Place) -> Iterator[str]:
+        """Kinds of sources; those of plug-ins are looked up only where a name is none of ours."""
+        for index, item in enumerate(items):
+            if item in names or item in (others := [kind.name for kind in plugins().kinds]):
+                yield item
+            else:
+                near = difflib.get_close_matches(item, [*names, *others], n=1)
+                hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join([*names, *others])}"
+                self._complain((*path, index), f"{_shown(item)} is no kind of source, ignored; {hint}")
+
+    def _table_item(self, item: Any, kind: type[_Table], path: _Place, effect: str) -> _Table | None:
+        """A table with a mistake has no effect: without its mistaken field it would have too much."""
         if not isinstance(item, Mapping):
             self._complain(path, f"expected a table, got {_shown(item)}; ignored")
-            return
+            return None
         known: dict[str, Any] = {}
         for written, value in item.items():
             key = _canonical(str(written))
-            if key not in Silence.model_fields:
-                self._unknown((*path, str(written)), key, Silence.model_fields, "this table silences nothing")
-                return
+            if key not in kind.model_fields:
+                self._unknown((*path, str(written)), key, kind.model_fields, effect)
+                return None
             known[key] = value
         try:
-            silence = Silence.model_validate(known)
+            return kind.model_validate_json(json.dumps(known, default=str), strict=True)
         except ValidationError as error:
             key = str(error.errors()[0]["loc"][0])
-            self._complain((*path, key), f"expected some text, got {_shown(known[key])}; this table silences nothing")
+            wanted = accepted(adapter_of(kind.model_fields[key]).json_schema())
+            if key not in known:
+                self._complain(path, f"needs a {key}; {effect}")
+            else:
+                self._complain((*path, key), f"expected {wanted}, got {_shown(known[key])}; {effect}")
+        except (TypeError, ValueError, RecursionError):
+            self._complain(path, f"cannot be read; {effect}")
+        return None
+
+    def _silence(self, item: Any, path: _Place) -> Iterator[Silence]:
+        silence = self._table_item(item, Silence, path, "this table silences nothing")
+        if silence is None:
             return
         if not (silence.path or silence.key or silence.code or silence.id):
             self._complain(path, "needs a path, key, code or id; this table silences nothing")
@@ -201,11 +236,38 @@ class _Merge:
             return
         yield silence
 
-    def _source(self, source: str, path: _Place) -> Iterator[str]:
-        """The source as an absolute path or glob; none for one of a workspace file that lies outside."""
+    def _remote(self, item: Any, path: _Place) -> Iterator[RemoteSettings]:
+        if not self._layer.trusted:
+            own = user_file()
+            where = f"{own} or the editor's settings" if own else "the editor's settings"
+            self._complain(path, f"refused: no project may make tried talk to a server; put [[remote]] into {where}")
+            return
+        if (remote := self._table_item(item, RemoteSettings, path, "nothing is fetched")) is None:
+            return
+        if remote.kind == "mlflow" and not remote.address:
+            self._complain(path, "needs an address, such as https://mlflow.example.org; nothing is fetched")
+        elif remote.kind == "wandb" and not remote.projects:
+            self._complain(path, 'needs projects, such as ["entity/project"]; nothing is fetched')
+        else:
+            yield remote
+
+    def _source(self, item: Any, path: _Place) -> Iterator[SourceSettings]:
+        """A source with an absolute path or glob; none for one of a workspace file that lies outside."""
+        if isinstance(item, str) and item:
+            item = {"path": item}
+        elif not isinstance(item, Mapping):
+            self._complain(path, f"expected some text or a table, got {_shown(item)}; ignored")
+            return
+        source = self._table_item(item, SourceSettings, path, "this source is not read")
+        if source is not None:
+            for absolute in self._absolute(source.path, path):
+                yield source.model_copy(update={"path": absolute})
+
+    def _absolute(self, source: str, path: _Place) -> Iterator[str]:
         try:
             expanded = str(Path(source).expanduser()) if self._layer.trusted and source.startswith("~") else source
-            base = self._layer.path.parent if self._layer.path else self.folder or Path.cwd()
+            own = self._layer.path is None or self._layer.trusted
+            base = self.folder or Path.cwd() if own or self._layer.path is None else self._layer.path.parent
             absolute = os.path.normpath(base / expanded)
         except RuntimeError:
             self._complain(path, f"{_shown(source)} is not read: nobody has that home folder; write the whole path")
@@ -213,17 +275,19 @@ class _Merge:
         except (OSError, ValueError) as error:
             self._complain(path, f"{_shown(source)} is not read: {error}; write the whole path")
             return
-        if self._layer.trusted:
+        named = NamedSource(source, self._layer, path)
+        if self._layer.trusted or (not (inside := lies_inside(absolute, base)) and is_allowed(absolute, self.allowed)):
             self.trusted_sources.add(absolute)
-        elif not lies_inside(absolute, base):
+        elif not inside:
             self._complain(
                 path,
-                f"{_shown(source)} lies outside the workspace and is not read; list it in the editor's settings"
-                " (tried.pool.sources) or pass --pool, if you trust it",
+                f"{_shown(source)} lies outside the workspace and is not read without your consent;"
+                f" `tried allow {_shown(absolute)}` gives it",
             )
             self._outside[absolute] = self.problems[-1]
+            self.outside[absolute] = named
             return
-        self.named_sources.setdefault(absolute, NamedSource(source, self._layer, path))
+        self.named_sources.setdefault(absolute, named)
         yield absolute
 
     def _unknown(
@@ -237,6 +301,15 @@ class _Merge:
 
     def _complain(self, path: _Place, message: str) -> None:
         self.problems.append(_problem(self._layer, path, message))
+
+
+def _united(below: Iterable[SourceSettings], above: Iterable[SourceSettings]) -> tuple[SourceSettings, ...]:
+    """Each path once: what a later place says of it replaces what was said, unless it only names it again."""
+    united: dict[str, SourceSettings] = {}
+    for source in (*below, *above):
+        if source.path not in united or source != SourceSettings(path=source.path):
+            united[source.path] = source
+    return tuple(united.values())
 
 
 def _problem(layer: Layer, path: _Place, message: str) -> SettingsProblem:

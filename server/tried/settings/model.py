@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from tried.findings.finding import Severity
 from tried.findings.settings import CODE_OF, DEFAULT_SEVERITY, FindingSettings, Reason
 from tried.pool.record import Cause, Direction
+from tried.pool.sources.registry import NAMES as KIND_NAMES
 from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS
 
 _RULES = FindingSettings()
@@ -37,6 +38,9 @@ SILENCE_CODES = tuple(
 )
 """What `code` of a ``[[silence]]`` may be: a code, a kind of evidence, or a code with an evidence or a cause."""
 
+Status = Literal["completed", "failed", "crashed", "stopped", "pruned", "running"]
+"""How a run has ended, in the words of its record's outcome."""
+
 ADDS_UP: dict[str, Any] = {"adds_up": True}
 """Marks a list to which each place adds; every other list replaces that of the weaker places."""
 
@@ -53,25 +57,72 @@ class _Group(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
 
 
-class PoolSettings(_Group):
-    """Where past experiments are read from."""
+def _as_tables(value: Any) -> Any:
+    """A path alone is a table with nothing but a path."""
+    if isinstance(value, list | tuple):
+        return tuple({"path": item} if isinstance(item, str) else item for item in value)
+    return value
 
-    sources: tuple[str, ...] = Field(
-        default=(),
-        json_schema_extra=ADDS_UP,
+
+class SourceSettings(_Group):
+    """A source of past experiments, as a path or as a table `[[pool.sources]]` that also says what of it counts. A
+    table whose path is that of a source that is found anyway configures that one."""
+
+    path: str = Field(
+        min_length=1,
         description=(
-            "Journals (JSONL) and results tables (`.tsv`, `.csv`) to read beside those that are found: files, globs, or"
-            " folders to look in, relative to the workspace folder; `~` is the home folder in the user's own settings."
-            " A file of the workspace may name only what lies inside the workspace; list other places in the editor's"
-            " settings, or with `--pool`."
+            "A file, a folder (a tracker's store, or one to look in) or a glob, relative to the workspace folder; `~`"
+            " is the home folder in the user's own settings."
+        ),
+    )
+    enable: bool = Field(default=True, description="Read it; `false` leaves out a source that is found by itself.")
+    research_line: str | None = Field(
+        default=None, min_length=1, description="The research line of all its records, whatever they say themselves."
+    )
+    experiments: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            "Globs of the tracker's experiments (projects, studies) whose runs count; those after a `!` do not."
+            " All, if there are none."
+        ),
+    )
+    tags: tuple[str, ...] = Field(
+        default=(),
+        description="Globs of tags: a run counts if one of its tags fits one of them and none fits one after a `!`.",
+    )
+    statuses: tuple[Status, ...] = Field(default=(), description="How runs that count have ended. All, if none.")
+    max_age_days: float | None = Field(
+        default=None,
+        gt=0.0,
+        le=36_500.0,
+        allow_inf_nan=False,
+        description="Runs that were started and last written longer ago do not count.",
+    )
+
+
+Sources = Annotated[tuple[SourceSettings, ...], BeforeValidator(_as_tables)]
+
+
+class PoolSettings(_Group):
+    """Where past experiments are read from. docs/sources.md says what is read of each tracker."""
+
+    sources: Sources = Field(
+        default=(),
+        json_schema_extra=ADDS_UP | {"accepts": "a list of text or tables"},
+        description=(
+            "Sources to read beside those that are found: trackers' stores, journals (JSONL), results tables (`.tsv`,"
+            " `.csv`), globs, or folders to look in, relative to the workspace folder; `~` is the home folder in the"
+            " user's own settings. Each is a path, or a table that says more, see `[[pool.sources]]`. What a file of"
+            " the workspace names outside of it is read with the user's consent only: the editor asks for it, and"
+            " `tried allow PATH` gives it."
         ),
     )
     discover: bool = Field(
         default=True,
         description=(
-            "Look in the workspace folder for `.tried/pool.jsonl`, `.soma/experiments.jsonl` and tables such as"
-            " `results.tsv`. Links that lead out of the folder are told and not read; name them in `pool.sources` of"
-            " the editor's settings."
+            "Look in the workspace folder for what trackers left there, `.tried/pool.jsonl`, `.soma/experiments.jsonl`"
+            " and tables such as `results.tsv`. Links that lead out of the folder are followed with the user's consent"
+            " only."
         ),
     )
     exclude: tuple[str, ...] = Field(
@@ -79,6 +130,58 @@ class PoolSettings(_Group):
         json_schema_extra=ADDS_UP,
         description="Globs, relative to the workspace folder, of files and folders in which no pool is looked for.",
     )
+    disable: tuple[str, ...] = Field(
+        default=(),
+        json_schema_extra=ADDS_UP | {"names": list(KIND_NAMES)},
+        description=(
+            f"Kinds of sources that are not read: {', '.join(f'`{name}`' for name in KIND_NAMES)}, or the name of a"
+            " plug-in's kind."
+        ),
+    )
+    parent_key: str | None = Field(
+        default=None,
+        min_length=1,
+        description=(
+            "A parameter, or the name of a tag `NAME=ID`, in which your runs say what run they derive from, by its id"
+            " in the tracker. Trackers' own parents (of a sweep, of a pipeline) are none."
+        ),
+    )
+
+
+class RemoteSettings(_Group):
+    """A tracker's server whose runs are fetched in the background. Only the user's own settings (the editor's, the
+    user's file, `--settings`) may name one: in a file of a workspace it is refused, since a project must not make tried
+    talk to a server."""
+
+    kind: Literal["mlflow", "wandb"] = Field(description="Which tracker it is.")
+    address: str = Field(
+        default="",
+        description="The server, as `https://mlflow.example.org`; may be left out for W&B's own, `https://api.wandb.ai`.",
+    )
+    projects: tuple[str, ...] = Field(
+        default=(),
+        description="For MLflow names of experiments, none for all; for W&B `entity/project`, at least one.",
+    )
+    token_variable: str | None = Field(
+        default=None,
+        min_length=1,
+        description=(
+            "The environment variable with the token for this server (MLflow: also `user:password`; W&B: the API key)."
+            " Without it the tracker's own variables are used, if they belong to this very host."
+        ),
+    )
+    interval_seconds: float = Field(
+        default=60.0,
+        ge=5.0,
+        le=86_400.0,
+        allow_inf_nan=False,
+        description="Seconds between two looks for what is new.",
+    )
+    workspaces: tuple[str, ...] = Field(
+        default=(),
+        description="Globs of workspace folders in which it is read; `~` is the home folder. In all, if none.",
+    )
+    enable: bool = Field(default=True, description="Ask it; `false` keeps the table and asks nothing.")
 
 
 class ConfigSettings(_Group):
@@ -264,6 +367,14 @@ class Settings(_Group):
     hover: HoverSettings = Field(default_factory=HoverSettings)
     code_actions: CodeActionSettings = Field(default_factory=CodeActionSettings)
     editor: EditorSettings = Field(default_factory=EditorSettings)
+    remote: tuple[RemoteSettings, ...] = Field(
+        default=(),
+        json_schema_extra=ADDS_UP,
+        description=(
+            "Trackers' servers to fetch runs from, as tables `[[remote]]`; only in the user's own settings. None,"
+            " unless you name one: nothing leaves the machine by itself."
+        ),
+    )
     silence: tuple[Silence, ...] = Field(
         default=(),
         json_schema_extra=ADDS_UP,

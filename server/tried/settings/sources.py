@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tried.storage.user_folders import settings_folder
+
 TRIED_TOML = "tried.toml"
 PYPROJECT = "pyproject.toml"
 MAX_BYTES = 1_048_576
@@ -88,6 +90,12 @@ def _shared_length(left: tuple[str | int, ...], right: tuple[str | int, ...]) ->
     return length
 
 
+def user_file() -> Path | None:
+    """The user's own file of settings, whether it is there or not; None for a user without a home."""
+    folder = settings_folder()
+    return folder / TRIED_TOML if folder is not None else None
+
+
 def settings_files(folder: Path) -> tuple[Path, ...]:
     """The settings files of a workspace folder, weakest first, whether they are there or not."""
     return folder / PYPROJECT, folder / TRIED_TOML
@@ -101,11 +109,12 @@ def has_settings(folder: Path) -> bool:
     return text is not None and _TOOL_TABLE.search(text) is not None
 
 
-def file_layers(folder: Path) -> tuple[list[Layer], list[SettingsProblem]]:
-    """The layers of the settings files in `folder`, weakest first, and what cannot be read of them."""
+def file_layers(folder: Path | None) -> tuple[list[Layer], list[SettingsProblem]]:
+    """The layers of the user's file and of those in `folder`, weakest first, and what cannot be read of them."""
     layers: list[Layer] = []
     problems: list[SettingsProblem] = []
-    for path in settings_files(folder):
+    own = user_file()
+    for path in (*((own,) if own else ()), *(settings_files(folder) if folder else ())):
         name = path.name
         if not os.path.lexists(path):
             continue
@@ -131,7 +140,7 @@ def file_layers(folder: Path) -> tuple[list[Layer], list[SettingsProblem]]:
         if not isinstance(data, dict):
             problems.append(SettingsProblem(path, 1, "tool.tried: expected a table; ignored", "tool.tried"))
             continue
-        layers.append(Layer(name, data, path, text, prefix))
+        layers.append(Layer(name, data, path, text, prefix, trusted=path == own))
     return layers, problems
 
 

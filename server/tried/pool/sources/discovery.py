@@ -1,7 +1,11 @@
-"""Which sources a workspace folder holds without being told: journals of known names and results tables.
+"""Which sources a workspace folder holds without being told: journals, trackers' stores, results tables.
 
-The search is bounded in depth, folders, time and finds, and never enters what is not the user's own work:
-dependencies, environments, version control, caches, trackers' stores.
+The folder is walked once; what lies in each of its folders is shown to every kind of source in `registry.py`. The
+search is bounded in depth, folders, time and finds, and never enters what is not the user's own work: dependencies,
+environments, version control, caches, nor the inside of trackers' stores. What version control ignores is searched,
+since that is where runs lie.
+
+Invariant: nothing behind a link that leads out of the workspace is read.
 """
 
 from __future__ import annotations
@@ -9,107 +13,80 @@ from __future__ import annotations
 import fnmatch
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from tried.pool.journal import OUR_JOURNAL
-from tried.pool.sources.journal_source import JournalSource
-from tried.pool.sources.results_table import ResultsTableSource, is_results_table
+from tried.pool.sources.registry import JOURNALS, TABLE_NAMES, SourceKind, kinds, plugins
 from tried.pool.sources.source import Skipped, Source, limited
-from tried.storage.paths import exists, is_link, leads_out, may_exist
+from tried.storage.paths import exists, is_link, leads_out
 
-JOURNALS: Final = (OUR_JOURNAL.as_posix(), ".soma/experiments.jsonl")
-"""Paths below any folder that is searched."""
-
-TABLE_NAMES: Final = ("*results*.tsv", "*results*.csv", "experiments*.tsv", "experiments*.csv")
-"""Names of files that are looked into; see `results_table` for what makes one a results table."""
+__all__ = ["JOURNALS", "TABLE_NAMES", "Discovery", "discover", "project_of"]
 
 SKIPPED_FOLDERS: Final = frozenset(
     {
         *("node_modules", "bower_components", "vendor", "third_party", "site-packages", "dist-packages"),
         *("venv", "env", "virtualenv", "conda", "miniconda3", "anaconda3", "__pycache__", "__pypackages__"),
-        *("build", "dist", "target", "mlruns", "wandb", "lightning_logs", "checkpoints"),
+        *("build", "dist", "target", "checkpoints"),
     }
 )
 """Besides these, hidden folders, and every folder that holds a `pyvenv.cfg` or a `conda-meta`."""
 
+TRACKER_FOLDERS: Final = frozenset({"mlruns", "mlartifacts", "wandb", "lightning_logs", "multirun"})
+"""The inside of these is their kind's alone, whether one claims it or not."""
+
 DEPTH_LIMIT: Final = 6
 FOLDER_LIMIT: Final = 5_000
 SECONDS_LIMIT: Final = 2.0
-SOURCE_LIMIT: Final = 100
+SOURCE_LIMIT: Final = 200
 ENTRY_LIMIT: Final = 20_000
 """Entries of one folder that are listed."""
+
+CHILD_LIMIT: Final = 500
+"""Subfolders of one folder that are searched, so that a folder of many does not use up the search."""
 
 LINKS_SHOWN: Final = 20
 """Links out of the workspace that are told one by one."""
 
-IS_LINK_OUT: Final = "is a link out of the workspace and is not read; name it in your own settings"
-
-_PEEK: Final = 64 * 1024
-_JOURNAL_FOLDERS: Final = frozenset(Path(journal).parts[0] for journal in JOURNALS)
+IS_LINK_OUT: Final = "is a link out of the workspace and is not read without your consent"
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Our own journal first, then other journals, then tables, sorted by path; `limits`: where the search ended, and
-    which links out of the workspace are not read."""
+    """Sources in the order of their kinds, our own journal first, else sorted by path; `limits`: where the search
+    ended, which kinds could not be asked. `links`: the links out of the workspace, which are not read."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[Source, ...] = ()
     limits: tuple[Skipped, ...] = ()
+    links: tuple[Path, ...] = ()
+
+    @property
+    def notes(self) -> tuple[Skipped, ...]:
+        """All that is to be told of the search."""
+        return (*self.limits, *limited((Skipped(str(link), IS_LINK_OUT) for link in self.links), LINKS_SHOWN))
 
 
 def discover(
-    folder: Path, exclude: Sequence[str] = (), seconds: float = SECONDS_LIMIT, within: Path | None = None
+    folder: Path,
+    exclude: Sequence[str] = (),
+    seconds: float = SECONDS_LIMIT,
+    within: Path | None = None,
+    *,
+    disabled: Collection[str] = (),
+    allowed: Collection[str] = (),
+    depth: int = DEPTH_LIMIT,
 ) -> Discovery:
-    """Search a workspace folder. `exclude` are globs on paths relative to it, of files or folders to pass over.
+    """Search a workspace folder. `exclude` are globs on paths relative to it, of files or folders to pass over;
+    `disabled` are kinds that are not looked for.
 
-    Links are followed to files in the folder, or in `within`, the workspace that it is a part of.
+    Links are followed to what lies in the folder, or in `within`, the workspace that it is a part of, or to what the
+    user `allowed` (real paths).
     """
-    deadline = time.monotonic() + seconds
-    project = project_of(folder)
-    found: list[Path] = []
-    limits: list[Skipped] = []
-    links: list[Skipped] = []
-    homes = (folder, within or folder)
-    pending: list[tuple[Path, int]] = [(folder, 0)]
-    searched = 0
-    while pending:
-        if searched >= FOLDER_LIMIT or len(found) >= SOURCE_LIMIT or time.monotonic() > deadline:
-            limits.append(
-                Skipped(str(pending[0][0]), f"the search for pools ended here: {_which(searched, len(found))}")
-            )
-            break
-        place, depth = pending.pop(0)
-        searched += 1
-        folders, files = _listing(place)
-        named = [place / name for name in sorted(files) if _may_be_table(name)]
-        named += [place / j for j in JOURNALS if Path(j).parts[0] in folders and may_exist(place / j)]
-        for path in named:
-            if _is_excluded(path, folder, exclude):
-                continue
-            # Folders behind links are not entered, so that only these two can lead elsewhere.
-            if (is_link(path) or is_link(path.parent)) and leads_out(path, *homes):
-                links.append(Skipped(str(path), IS_LINK_OUT))
-            else:
-                found.append(path)
-        if depth < DEPTH_LIMIT:
-            inner = (place / name for name in sorted(folders) if name.lower() not in SKIPPED_FOLDERS and name[0] != ".")
-            pending.extend((path, depth + 1) for path in inner if not _is_excluded(path, folder, exclude))
-    journals = [JournalSource(path) for path in found if path.suffix == ".jsonl"]
-    tables = [ResultsTableSource(path, project) for path in found if path.suffix != ".jsonl" and _is_table(path)]
-    ours = folder / OUR_JOURNAL
-    told = (*limits, *limited(links, LINKS_SHOWN))
-    ordered = sorted(journals, key=lambda source: (source.path != ours, str(source.path)))
-    return Discovery((*ordered, *sorted(tables, key=lambda source: str(source.path))), told)
-
-
-def source_of(path: Path, folder: Path | None = None) -> Source:
-    """The source for a file that somebody named: a table by its suffix, anything else as a journal."""
-    if path.suffix.lower() in (".tsv", ".csv"):
-        return ResultsTableSource(path, project_of(folder) if folder is not None else None)
-    return JournalSource(path)
+    return _Search(folder, exclude, within or folder, disabled, allowed).run(time.monotonic() + seconds, depth)
 
 
 def project_of(folder: Path) -> Path:
@@ -118,45 +95,163 @@ def project_of(folder: Path) -> Path:
     return next((place for place in (folder, *folder.parents) if exists(place / ".git")), folder)
 
 
-def _listing(place: Path) -> tuple[list[str], list[str]]:
-    """Names of (folders, files); links to folders are not followed, but to those of journals. Nothing where an
-    environment begins."""
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """Names in a folder. `links` are those of links, to folders or files; `cut`: there are more than are listed."""
+
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    links: frozenset[str] = frozenset()
+    cut: bool = False
+
+
+@dataclass
+class _Search:
+    folder: Path
+    exclude: Sequence[str]
+    within: Path
+    disabled: Collection[str]
+    allowed: Collection[str]
+    found: dict[Path, SourceKind] = field(default_factory=dict)
+    links: dict[Path, None] = field(default_factory=dict)
+    limits: dict[str, Skipped] = field(default_factory=dict)
+
+    def run(self, deadline: float, depth_limit: int) -> Discovery:
+        every = kinds(self.disabled)
+        for problem in plugins().problems:
+            self.limits[problem.where] = problem
+        pending: deque[tuple[Path, int]] = deque([(self.folder, 0)])
+        searched = 0
+        while pending:
+            if searched >= FOLDER_LIMIT or len(self.found) >= SOURCE_LIMIT or time.monotonic() > deadline:
+                why = f"the search for pools ended here: {_which(searched, len(self.found))}"
+                self.limits["end"] = Skipped(str(pending[0][0]), why)
+                break
+            place, depth = pending.popleft()
+            searched += 1
+            listing = listing_of(place)
+            self._ask(every, place, listing)
+            if depth < depth_limit:
+                pending.extend((path, depth + 1) for path in self._inner(place, listing))
+        project = project_of(self.folder)
+        return Discovery(tuple(self._sources(every, project)), tuple(self.limits.values()), tuple(self.links))
+
+    def _ask(self, every: Sequence[SourceKind], place: Path, listing: _Listing) -> None:
+        """What each kind finds directly in a folder."""
+        suffixes = {os.path.splitext(name)[1].lower() for name in listing.files}  # noqa: PTH122 (of many names)
+        inner: _Listing | None = None
+        for kind in every:
+            if kind.hints is not None and not kind.hints.fit(listing.folders, listing.files, suffixes):
+                continue
+            if not kind.looks_only and listing.links and inner is None:
+                inner = self._inside(every, place, listing)
+            shown = listing if kind.looks_only or inner is None else inner
+            try:
+                paths = kind.store_at(place, shown.folders, shown.files)
+            except Exception as error:
+                why = f"could not look for stores, {type(error).__name__}: {error}"[:400]
+                self.limits.setdefault(kind.name, Skipped(f"{kind.name}: {place}", why))
+                continue
+            for path in paths:
+                if path in self.found or self._is_excluded(path):
+                    continue
+                # Folders behind links are not entered, so that only these two can lead elsewhere.
+                if (is_link(path) or (path != place and is_link(path.parent))) and self._leads_out(path):
+                    self.links[path] = None
+                else:
+                    self.found[path] = kind
+
+    def _inside(self, every: Sequence[SourceKind], place: Path, listing: _Listing) -> _Listing:
+        """Without the links that lead out, since a kind may read what it is shown; those of stores are told."""
+        out = {name for name in listing.links if self._leads_out(place / name)}
+        for name in sorted(out):
+            of_stores = any(
+                kind.hints is not None and name in (kind.hints.folders | kind.hints.files) for kind in every
+            )
+            if of_stores and not name.startswith(".") and not self._is_excluded(place / name):
+                self.links[place / name] = None
+        return _Listing(
+            tuple(name for name in listing.folders if name not in out),
+            tuple(name for name in listing.files if name not in out),
+        )
+
+    def _inner(self, place: Path, listing: _Listing) -> Iterator[Path]:
+        """The subfolders that are searched in turn."""
+        claimed = self.found.get(place)
+        if claimed is not None and claimed.whole:
+            return
+        names = sorted(
+            name
+            for name in listing.folders
+            if name[0] != "." and name not in listing.links and name.lower() not in SKIPPED_FOLDERS | TRACKER_FOLDERS
+        )
+        inner = [path for name in names if not self._is_claimed(path := place / name) and not self._is_excluded(path)]
+        if len(inner) > CHILD_LIMIT or listing.cut:
+            more = "more than " if listing.cut else ""
+            why = (
+                f"of its {more}{len(inner):,} folders the first {CHILD_LIMIT:,} were searched for pools; name those in"
+                " others in tried.toml"
+            )
+            self.limits.setdefault("children", Skipped(str(place), why))
+        yield from islice(inner, CHILD_LIMIT)
+
+    def _is_claimed(self, path: Path) -> bool:
+        kind = self.found.get(path)
+        return kind is not None and kind.whole
+
+    def _leads_out(self, path: Path) -> bool:
+        if not leads_out(path, self.folder, self.within):
+            return False
+        return not self.allowed or leads_out(path, *map(Path, self.allowed))
+
+    def _is_excluded(self, path: Path) -> bool:
+        if not self.exclude or path == self.folder:
+            return False
+        relative = path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else path.as_posix()
+        return any(
+            fnmatch.fnmatchcase(relative, glob) or fnmatch.fnmatchcase(relative, f"{glob}/*") for glob in self.exclude
+        )
+
+    def _sources(self, every: Sequence[SourceKind], project: Path) -> Iterator[Source]:
+        places = {id(kind): place for place, kind in enumerate(every)}
+        ours = self.folder / OUR_JOURNAL
+        for path, kind in sorted(
+            self.found.items(), key=lambda item: (item[0] != ours, places[id(item[1])], str(item[0]))
+        ):
+            try:
+                if kind.is_store is None or kind.is_store(path):
+                    yield kind.make(path, project)
+            except Exception as error:
+                why = f"no source of kind {kind.name} could be made, {type(error).__name__}: {error}"[:400]
+                self.limits.setdefault(kind.name, Skipped(str(path), why))
+
+
+def listing_of(place: Path) -> _Listing:
+    """What a folder holds, at most ENTRY_LIMIT; nothing where an environment begins or nobody may look."""
     folders: list[str] = []
     files: list[str] = []
+    links: set[str] = set()
+    cut = False
     try:
         with os.scandir(place) as entries:
             for number, entry in enumerate(entries):
                 if number >= ENTRY_LIMIT:
+                    cut = True
                     break
                 try:
-                    if entry.is_dir(follow_symlinks=False) or (entry.name in _JOURNAL_FOLDERS and entry.is_dir()):
+                    if entry.is_dir():
                         folders.append(entry.name)
                     elif entry.is_file():
                         files.append(entry.name)
+                    if entry.is_symlink():
+                        links.add(entry.name)
                 except OSError:
                     continue
     except OSError:
-        return [], []
+        return _Listing()
     if "pyvenv.cfg" in files or "conda-meta" in folders:
-        return [], []
-    return folders, files
-
-
-def _may_be_table(name: str) -> bool:
-    return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in TABLE_NAMES)
-
-
-def _is_excluded(path: Path, folder: Path, exclude: Sequence[str]) -> bool:
-    relative = path.relative_to(folder).as_posix()
-    return any(fnmatch.fnmatchcase(relative, glob) or fnmatch.fnmatchcase(relative, f"{glob}/*") for glob in exclude)
-
-
-def _is_table(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return is_results_table(file.read(_PEEK))
-    except OSError:
-        return False
+        return _Listing()
+    return _Listing(tuple(folders), tuple(files), frozenset(links), cut)
 
 
 def _which(searched: int, found: int) -> str:

@@ -1,0 +1,224 @@
+"""Every kind of source that there is, in the order in which the pool takes them: ours, then those of plug-ins.
+
+A kind's module is imported when a folder holds something that it may read, not before: most projects have one tracker.
+Plug-ins are entry points of the group `tried.sources`; docs/sources.md says what one must give.
+
+Invariant: a plug-in that is broken is a note, and costs nothing but its own records.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+import importlib.metadata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from tried.pool.journal import OUR_JOURNAL
+from tried.pool.sources.source import Skipped, Source
+from tried.storage.paths import may_exist
+
+ENTRY_POINTS: Final = "tried.sources"
+
+JOURNALS: Final = (OUR_JOURNAL.as_posix(), ".soma/experiments.jsonl")
+"""Paths below any folder that is searched."""
+
+TABLE_NAMES: Final = ("*results*.tsv", "*results*.csv", "experiments*.tsv", "experiments*.csv")
+"""Names of files that are looked into; see `results_table` for what makes one a results table."""
+
+DATABASE_SUFFIXES: Final = frozenset({".db", ".sqlite", ".sqlite3", ".db3"})
+
+StoreAt = Callable[[Path, Collection[str], Collection[str]], Sequence[Path]]
+"""(a folder, names of its subfolders, names of its files) → paths of the stores of this kind directly in it."""
+
+Make = Callable[[Path, Path | None], Source]
+"""(a store, the folder that relative ids are told from) → the source."""
+
+_PEEK: Final = 64 * 1024
+_JOURNAL_SUFFIXES: Final = (".log", ".jsonl", ".journal")
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Names without which a folder holds no store of a kind, so that its module need not be asked, nor imported."""
+
+    folders: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+    suffixes: frozenset[str] = frozenset()
+
+    def fit(self, folders: Collection[str], files: Collection[str], suffixes: Collection[str]) -> bool:
+        """`suffixes` are those of the files, in lower case."""
+        return not (
+            self.folders.isdisjoint(folders) and self.files.isdisjoint(files) and self.suffixes.isdisjoint(suffixes)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    """A kind of source; what a plug-in's entry point gives, too.
+
+    `store_at` may read one small file to be sure; `looks_only` if it reads none, and `is_store` does that. `whole`: a
+    store that is a folder is searched for nothing else. Neither function should raise; what one raises is told.
+    """
+
+    name: str
+    store_at: StoreAt
+    make: Make
+    hints: Hints | None = None
+    whole: bool = True
+    looks_only: bool = False
+    is_store: Callable[[Path], bool] | None = None
+
+
+def _ours(
+    name: str,
+    module: str,
+    source: str,
+    *,
+    folders: Iterable[str] = (),
+    files: Iterable[str] = (),
+    suffixes: Iterable[str] = (),
+    whole: bool = True,
+) -> SourceKind:
+    """A kind whose module in this package has `store_at` and the class `source`; imported when it is first asked."""
+
+    def loaded() -> Any:
+        return importlib.import_module(f"tried.pool.sources.{module}")
+
+    def store_at(folder: Path, inside: Collection[str], beside: Collection[str]) -> Sequence[Path]:
+        try:
+            found: Sequence[Path] = loaded().store_at(folder, inside, beside)
+        except ModuleNotFoundError:
+            return ()
+        return found
+
+    def make(path: Path, project: Path | None) -> Source:
+        made: Source = getattr(loaded(), source)(path, project)
+        return made
+
+    return SourceKind(
+        name, store_at, make, Hints(frozenset(folders), frozenset(files), frozenset(suffixes)), whole=whole
+    )
+
+
+def _journals_at(folder: Path, folders: Collection[str], files: Collection[str]) -> Sequence[Path]:
+    return [folder / path for path in JOURNALS if Path(path).parts[0] in folders and may_exist(folder / path)]
+
+
+def _journal(path: Path, project: Path | None) -> Source:
+    from tried.pool.sources.journal_source import JournalSource
+
+    return JournalSource(path)
+
+
+def _tables_at(folder: Path, folders: Collection[str], files: Collection[str]) -> Sequence[Path]:
+    return [folder / name for name in sorted(files) if _may_be_table(name)]
+
+
+def _may_be_table(name: str) -> bool:
+    return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in TABLE_NAMES)
+
+
+def _is_table(path: Path) -> bool:
+    from tried.pool.sources.results_table import is_results_table
+
+    try:
+        with path.open("rb") as file:
+            return is_results_table(file.read(_PEEK))
+    except OSError:
+        return False
+
+
+def _table(path: Path, project: Path | None) -> Source:
+    from tried.pool.sources.results_table import ResultsTableSource
+
+    return ResultsTableSource(path, project)
+
+
+JOURNAL: Final = SourceKind(
+    "journal",
+    _journals_at,
+    _journal,
+    Hints(folders=frozenset(Path(path).parts[0] for path in JOURNALS)),
+    looks_only=True,
+)
+TABLE: Final = SourceKind(
+    "results-table",
+    _tables_at,
+    _table,
+    Hints(suffixes=frozenset({".tsv", ".csv"})),
+    looks_only=True,
+    is_store=_is_table,
+)
+MLFLOW_DATABASE: Final = _ours("mlflow", "mlflow_database", "MlflowDatabaseSource", suffixes=DATABASE_SUFFIXES)
+MLFLOW_FILES: Final = _ours("mlflow", "mlflow_files", "MlflowFilesSource", folders=("mlruns",))
+HYDRA: Final = _ours("hydra", "hydra_folders", "HydraFoldersSource", folders=("outputs", "multirun", ".hydra"))
+WANDB: Final = _ours("wandb", "wandb_folders", "WandbFoldersSource", folders=("wandb", ".wandb"))
+OPTUNA_DATABASE: Final = _ours("optuna", "optuna_database", "OptunaDatabaseSource", suffixes=DATABASE_SUFFIXES)
+OPTUNA_JOURNAL: Final = _ours(
+    "optuna", "optuna_journal", "OptunaJournalSource", suffixes=(".log", ".jsonl", ".journal")
+)
+DVC: Final = _ours("dvc", "dvc_experiments", "DvcExperimentsSource", folders=(".dvc",), whole=False)
+SACRED: Final = _ours("sacred", "sacred_runs", "SacredRunsSource", folders=("1", "_sources"))
+LIGHTNING: Final = _ours("lightning", "lightning_logs", "LightningLogsSource", folders=("lightning_logs",))
+SOMA: Final = _ours("soma", "soma_runs", "SomaRunsSource", folders=(".soma",))
+COMMITS: Final = _ours(
+    "commits", "commit_trailers", "CommitTrailersSource", folders=(".git",), files=(".git",), whole=False
+)
+
+OURS: Final = (
+    JOURNAL,
+    MLFLOW_DATABASE,
+    MLFLOW_FILES,
+    HYDRA,
+    WANDB,
+    TABLE,
+    OPTUNA_DATABASE,
+    OPTUNA_JOURNAL,
+    DVC,
+    SACRED,
+    LIGHTNING,
+    SOMA,
+    COMMITS,
+)
+"""In the order in which the pool takes them: of records that are one run the first has the id."""
+
+NAMES: Final = tuple(dict.fromkeys(kind.name for kind in OURS))
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    """`kinds` of plug-ins, sorted by name; `problems`: those that cannot be used, and why."""
+
+    kinds: tuple[SourceKind, ...] = ()
+    problems: tuple[Skipped, ...] = ()
+
+
+@lru_cache(maxsize=1)
+def plugins() -> Plugins:
+    """The kinds that installed packages add; looked up once."""
+    kinds: dict[str, SourceKind] = {}
+    problems: list[Skipped] = []
+    for entry in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda one: (one.name, one.value)):
+        where = f"plug-in {entry.name} ({entry.value})"
+        try:
+            kind = entry.load()
+        except Exception as error:
+            why = f"cannot be loaded, {type(error).__name__}: {error}"[:400]
+            problems.append(Skipped(where, f"{why}; install it again, or remove it"))
+            continue
+        if not isinstance(kind, SourceKind):
+            problems.append(Skipped(where, "gives no SourceKind; docs/sources.md says what a plug-in must give"))
+        elif kind.name in NAMES or kind.name in kinds:
+            problems.append(Skipped(where, f"its kind is called {kind.name}, as another one is; not used"))
+        else:
+            kinds[kind.name] = kind
+    return Plugins(tuple(kinds.values()), tuple(problems))
+
+
+def kinds(disabled: Collection[str] = ()) -> tuple[SourceKind, ...]:
+    """All kinds but those that are switched off, by name."""
+    return tuple(kind for kind in (*OURS, *plugins().kinds) if kind.name not in disabled)
