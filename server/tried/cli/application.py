@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tried.cli.audit import audit
 from tried.cli.check import check
 from tried.cli.conclude import conclude
 from tried.cli.demo import demo
@@ -23,7 +24,7 @@ application = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (check, rank, pool, conclude, triage, serve, demo):
+for _command in (check, rank, pool, conclude, triage, audit, serve, demo):
     application.command()(_command)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from tried.pool.record import finite
+from tried.render.reports import rfc3339
+from tried.review.audit import Audit, Cost, Repeat
 from tried.review.regions import Region
 from tried.review.triage import Group
 
+AUDIT_SCHEMA: Final = "tried.audit/v1"
 TRIAGE_SCHEMA: Final = "tried.triage/v1"
 
 
@@ -56,3 +59,47 @@ def _region(region: Region | None) -> dict[str, Any] | None:
 def _plain(report: dict[str, Any]) -> dict[str, Any]:
     data: dict[str, Any] = finite(report)
     return data
+
+
+def audit_report(found: Audit) -> dict[str, Any]:
+    """``tried.audit/v1``: seconds are over the runs whose duration is known; of `unknown` it is not."""
+    report = {
+        "schema": AUDIT_SCHEMA,
+        "runs": _cost(found.total),
+        "repeats": _cost(found.repeated),
+        "dead_ends_repeated": _cost(found.dead_ends_repeated),
+        "retries": _cost(found.retried),
+        "replicates": found.replicates,
+        "other_code": found.other_code,
+        "not_compared": found.not_compared,
+        "causes": {cause: _cost(cost) for cause, cost in found.by_cause(found.runs).items()},
+        "causes_of_repeats": {
+            cause: _cost(cost) for cause, cost in found.by_cause(one.run for one in found.repeats).items()
+        },
+        "research_lines": _rows("research_line", found.by_line),
+        "months": _rows("month", found.by_month),
+        "list": [_repeat(one) for one in (*found.repeats, *found.retries)],
+    }
+    return _plain(report)
+
+
+def _cost(cost: Cost) -> dict[str, Any]:
+    return {"count": cost.count, "seconds": cost.seconds, "unknown": cost.unknown}
+
+
+def _rows(title: str, rows: Mapping[str | None, tuple[int, Cost]]) -> list[dict[str, Any]]:
+    return [{title: name, "runs": count, "repeats": _cost(cost)} for name, (count, cost) in rows.items()]
+
+
+def _repeat(one: Repeat) -> dict[str, Any]:
+    return {
+        "record": one.run.id,
+        "repeats": one.earlier.id,
+        "kind": one.kind,
+        "research_line": one.run.line,
+        "time": rfc3339(one.run.time) if one.run.time else None,
+        "seconds": one.run.seconds,
+        "ending": one.run.ending,
+        "cause": one.run.cause,
+        "of_dead_end": one.of_dead_end,
+    }
