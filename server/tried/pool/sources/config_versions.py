@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -25,6 +27,8 @@ SIZE_LIMIT: Final = 1024 * 1024
 PARAMETER_LIMIT: Final = 1_000
 CHANGE_LIMIT: Final = 100
 
+_REMEMBERED: Final = 6
+_FEW: Final = 8
 _SPACE = re.compile(r"\s+")
 
 
@@ -39,12 +43,89 @@ def reads_as_config(path: str, text: str) -> bool:
     return language is not None and is_config(PurePosixPath(path), parse(text, language), has_results_table_beside=True)
 
 
+class ConfigVersions:
+    """Reads versions of one file, one after the other. A version that differs from one of the last few in nothing but
+    the values of constants, as most of a script's do, costs no more than these lines."""
+
+    def __init__(self, path: str) -> None:
+        self._language = language_of(path)
+        self._last: deque[_Read] = deque(maxlen=_REMEMBERED)
+
+    def read(self, text: str) -> KnownConfig:
+        """The parameters of the first document of a text; none for a file in no language that we read."""
+        if self._language is None:
+            return KnownConfig({})
+        lines = text.split("\n")
+        if self._language == "python":
+            for before in reversed(self._last):
+                if (now := _with_other_values(before, lines)) is not None:
+                    self._last.append(now)
+                    return now.config
+        parsed = parse(text, self._language)
+        config = _config_of(parsed, text)
+        if self._language == "python":
+            self._last.append(_Read(lines, _constants(parsed, text), config))
+        return config
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """`constants`: the line of each that is stated on a line of its own."""
+
+    lines: Sequence[str]
+    constants: Mapping[int, str]
+    config: KnownConfig
+
+
+def _constants(parsed: ParsedConfig, text: str) -> dict[int, str]:
+    found: dict[int, str] = {}
+    number, at = 0, 0
+    for entry in sorted((entry for entry in parsed.entries if entry.key), key=lambda entry: entry.key or entry.span):
+        start = entry.key.start if entry.key is not None else 0
+        number += text.count("\n", at, start)
+        at = max(at, start)
+        alone = len(entry.path) == 1 and (start == 0 or text[start - 1] == "\n")
+        if alone and not isinstance(entry.value, Special) and "\n" not in text[start : entry.span.end]:
+            found[number] = str(entry.path[0])
+    return found
+
+
+def _with_other_values(before: _Read, lines: Sequence[str]) -> _Read | None:
+    """None where anything but values of a few constants is other than before."""
+    if len(lines) != len(before.lines):
+        return None
+    changed = [at for at, (old, new) in enumerate(zip(before.lines, lines, strict=True)) if old != new]
+    if len(changed) > _FEW:
+        return None
+    params = dict(before.config.params)
+    for at in changed:
+        name = before.constants.get(at)
+        old, new = _constant(before.lines[at]), _constant(lines[at])
+        if name is None or old is None or new is None or old[:2] != new[:2] or new[0] != name or name not in params:
+            return None
+        params[name] = new[2]
+    return _Read(lines, before.constants, KnownConfig(params, before.config.unknown, before.config.rest))
+
+
+def _constant(line: str) -> tuple[str, str, Any] | None:
+    """(name, the line without value, comment and space, value) of a line that states one constant and no more."""
+    if line.rstrip().endswith("\\") or line[:1].isspace():
+        return None
+    parsed = parse(line, "python")
+    if len(parsed.entries) != 1 or parsed.problems or len(parsed.entries[0].path) != 1:
+        return None
+    entry = parsed.entries[0]
+    value = _plain(entry.value)
+    if isinstance(entry.value, Special) or value is Special.UNKNOWN or entry.tag is not None:
+        return None
+    return str(entry.path[0]), _without(parsed, line), value
+
+
 def config_of(path: str, text: str) -> KnownConfig:
-    """The parameters of the first document of a text; none for a file in no language that we read."""
-    language = language_of(path)
-    if language is None:
-        return KnownConfig({})
-    parsed = parse(text, language)
+    return ConfigVersions(path).read(text)
+
+
+def _config_of(parsed: ParsedConfig, text: str) -> KnownConfig:
     params: dict[str, Any] = {}
     unknown: list[str] = []
     for parameter in parameters_of(entry for entry in parsed.entries if entry.document == 0)[:PARAMETER_LIMIT]:
@@ -97,13 +178,18 @@ def _plain(value: EntryValue) -> Any:
 
 def _rest_of(parsed: ParsedConfig, text: str) -> str:
     """A digest of what is neither a value nor a comment nor space: in a script, the code."""
-    spans = [entry.span for entry in parsed.entries if entry.value not in (Special.MAPPING, Special.LIST)]
-    spans += [comment.span for comment in parsed.comments]
+    return hashlib.sha256(_without(parsed, text).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _without(parsed: ParsedConfig, text: str) -> str:
+    """A text with a mark for each value, without comments and space."""
+    marks = [(entry.span, "\0") for entry in parsed.entries if entry.value not in (Special.MAPPING, Special.LIST)]
+    marks += [(comment.span, "") for comment in parsed.comments]
     parts: list[str] = []
     at = 0
-    for span in sorted(spans):
+    for span, mark in sorted(marks):
         if span.start >= at:
-            parts.append(text[at : span.start])
+            parts += (text[at : span.start], mark)
             at = span.end
     parts.append(text[at:])
-    return hashlib.sha256(_SPACE.sub("", "\0".join(parts)).encode("utf-8", "replace")).hexdigest()[:16]
+    return _SPACE.sub("", "".join(parts))

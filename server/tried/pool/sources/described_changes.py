@@ -115,6 +115,8 @@ def _veiled(match: re.Match[str]) -> str:
 
 def is_baseline(description: str) -> bool:
     """One of the first two words is `baseline`: the row that others are compared with changes nothing itself."""
+    if "baseline" not in description[:DESCRIPTION_LIMIT].lower():
+        return False
     words = _LABEL.sub("", description[:DESCRIPTION_LIMIT], count=1).split(maxsplit=2)
     return any("baseline" in segments_of(word) for word in words[:2])
 

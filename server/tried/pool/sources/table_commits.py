@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from tried.pool.record import parse_time
-from tried.pool.sources.config_versions import SIZE_LIMIT, config_of, may_be_config, reads_as_config
+from tried.pool.sources.config_versions import SIZE_LIMIT, ConfigVersions, may_be_config, reads_as_config
 from tried.pool.sources.trailers import Conclusion, conclusion_in, tried_values
 from tried.storage.commit_cache import CommitCache, KnownCommit, KnownConfig, cache_of
 from tried.storage.git_objects import Commit, Objects, changed_paths, parse_tree
@@ -83,9 +83,9 @@ NOTHING: Final = TableCommits(CommitCache(None), {})
 def commits_of(table: Path, names: Iterable[str], state: Path | None = None) -> TableCommits:
     """What is known of the commits that a table names (hashes, whole or cut). `state`: the user's state folder, if it
     is another than usual. Never raises for what a repository holds."""
-    wanted = list(dict.fromkeys(names))[-COMMIT_LIMIT:]
-    repository = Repository.at(table.parent) if wanted else None
-    if repository is None:
+    repository = Repository.at(table.parent)
+    wanted = list(dict.fromkeys(names))[-COMMIT_LIMIT:] if repository is not None else []
+    if repository is None or not wanted:
         return NOTHING
     try:
         place = PurePosixPath(table.parent.absolute().relative_to(repository.root).as_posix())
@@ -162,9 +162,10 @@ def _read_configs(objects: Objects, cache: CommitCache, commits: Sequence[str], 
         if blob and (blob, path) not in cache.configs:
             missing[blob] = None
     blobs = list(missing)
+    versions = ConfigVersions(path)
     for blob, read in zip(blobs[:AT_ONCE], objects.read(blobs[:AT_ONCE]), strict=True):
         text = text_of(read.data) if read is not None else None
-        cache.add_config(blob, path, config_of(path, text) if text is not None else KnownConfig({}))
+        cache.add_config(blob, path, versions.read(text) if text is not None else KnownConfig({}))
     return len(blobs) <= AT_ONCE
 
 
