@@ -10,8 +10,12 @@ from tried.cli.audit import audit
 from tried.cli.check import check
 from tried.cli.conclude import conclude
 from tried.cli.demo import demo
+from tried.cli.diff import diff
+from tried.cli.import_source import import_source
+from tried.cli.lineage import lineage
 from tried.cli.pool import pool
 from tried.cli.rank import rank
+from tried.cli.record import record
 from tried.cli.serve import serve
 from tried.cli.triage import triage
 
@@ -24,8 +28,9 @@ application = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (check, rank, pool, conclude, triage, audit, serve, demo):
+for _command in (check, rank, pool, conclude, triage, record, audit, lineage, diff, serve, demo):
     application.command()(_command)
+application.command("import")(import_source)
 
 
 def _version(asked: bool) -> None:

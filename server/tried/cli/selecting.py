@@ -10,9 +10,11 @@ from rich.text import Text
 from tried.analysis import finding_settings, not_worth_reading
 from tried.cli.failure import Failure
 from tried.cli.files import read_config
+from tried.cli.options import empty_pool_advice
 from tried.cli.output import line_of
 from tried.draft.draft import ExperimentDraft, drafts_of
 from tried.draft.syntax import language_of, parse
+from tried.pool.record import ExperimentRecord
 from tried.pool.run import Run
 from tried.record_names import Found, find_record
 from tried.render.escape import plain, shortened
@@ -69,15 +71,34 @@ def named(workspace: Workspace, name: str) -> list[Run]:
     raise Failure(_unknown(name, found))
 
 
+def record_named(workspace: Workspace, name: str, pools: list[Path] | None = None) -> ExperimentRecord:
+    """The record of an id, or the newest run (`last`); raises Failure if there is none."""
+    snapshot = workspace.snapshot
+    if not snapshot:
+        raise Failure(empty_pool_advice(workspace, pools))
+    found = find_record(snapshot, name)
+    if found.record is not None:
+        return found.record
+    if name == LAST:
+        return newest(runs_in(snapshot.history)).record
+    raise Failure(_unknown(name, found))
+
+
 def newest(runs: Iterable[Run]) -> Run:
-    """The one that began last; by the order of the pool where that is not known. Raises Failure if there are none."""
-    last: Run | None = None
+    """The one that began last; by the order of the pool among those whose time is not known, if none has one.
+
+    Raises Failure if there is no run.
+    """
+    last: tuple[bool, float, int] | None = None
+    found: Run | None = None
     for run in runs:
-        if last is None or run.is_after(last):
-            last = run
-    if last is None:
+        time = run.record.time
+        key = (time is not None, time.timestamp() if time else 0.0, run.order)
+        if last is None or key > last:
+            last, found = key, run
+    if found is None:
         raise Failure("there is no run yet")
-    return last
+    return found
 
 
 def drafts_in(path: Path, workspace: Workspace) -> tuple[str, str, tuple[ExperimentDraft, ...]]:

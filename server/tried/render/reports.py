@@ -5,6 +5,7 @@ Invariant: what comes out is plain JSON data: floats at full precision, non-fini
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +26,8 @@ CHECK_SCHEMA: Final = "tried.check/v1"
 POOL_SCHEMA: Final = "tried.pool/v1"
 CONCLUDE_SCHEMA: Final = "tried.conclude/v1"
 CONCLUSIONS_SCHEMA: Final = "tried.conclusions/v1"
+RECORD_SCHEMA: Final = "tried.record/v1"
+IMPORT_SCHEMA: Final = "tried.import/v1"
 
 
 def ranking_report(
@@ -143,6 +146,24 @@ def conclusions_report(amendments: Iterable[ExperimentRecord], path: Path) -> di
         "schema": CONCLUSIONS_SCHEMA,
         "path": str(path),
         "conclusions": [_amendment(amendment) for amendment in amendments],
+    }
+    return _plain(report)
+
+
+def record_report(record: ExperimentRecord, path: Path) -> dict[str, Any]:
+    """``tried.record/v1``: the record as it stands in the journal at `path`."""
+    return _plain({"schema": RECORD_SCHEMA, "path": str(path), "record": json.loads(record.to_json())})
+
+
+def import_report(path: Path, copied: int, present: int, running: int, attributes: Path | None) -> dict[str, Any]:
+    """``tried.import/v1``: how many records were copied, were there already, or still run and were left."""
+    report = {
+        "schema": IMPORT_SCHEMA,
+        "path": str(path),
+        "copied": copied,
+        "present": present,
+        "running": running,
+        "gitattributes": str(attributes) if attributes is not None else None,
     }
     return _plain(report)
 
