@@ -250,7 +250,7 @@ def _in_turn(folders: Mapping[str, _Known], now: float, turn: int) -> tuple[list
     active.sort(key=lambda name: -folders[name].written)
     others += active[ACTIVE_LIMIT:]
     turn = turn if turn < len(others) else 0
-    return active[:ACTIVE_LIMIT] + others[turn : turn + SLICE], turn + SLICE
+    return active[:ACTIVE_LIMIT] + others[turn : turn + SLICE], (turn + SLICE if others else 0)
 
 
 def _by_run(names: Iterable[FolderName], wanted: Collection[str]) -> dict[str, list[FolderName]]:
