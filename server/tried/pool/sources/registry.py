@@ -156,7 +156,7 @@ TABLE: Final = SourceKind(
 MLFLOW_DATABASE: Final = _ours("mlflow", "mlflow_database", "MlflowDatabaseSource", suffixes=DATABASE_SUFFIXES)
 MLFLOW_FILES: Final = _ours("mlflow", "mlflow_files", "MlflowFilesSource", folders=("mlruns",))
 HYDRA: Final = _ours("hydra", "hydra_folders", "HydraFoldersSource", folders=("outputs", "multirun", ".hydra"))
-WANDB: Final = _ours("wandb", "wandb_folders", "WandbFoldersSource", folders=("wandb", ".wandb"))
+WANDB: Final = _ours("wandb", "wandb_folders", "WandbSource", folders=("wandb", ".wandb"))
 OPTUNA_DATABASE: Final = _ours("optuna", "optuna_database", "OptunaDatabaseSource", suffixes=DATABASE_SUFFIXES)
 OPTUNA_JOURNAL: Final = _ours(
     "optuna", "optuna_journal", "OptunaJournalSource", suffixes=(".log", ".jsonl", ".journal")
