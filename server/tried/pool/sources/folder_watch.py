@@ -26,7 +26,7 @@ from typing import Final
 
 from tried.pool.sources.source import BATCH
 
-SLICE: Final = 500
+SLICE: Final = 250
 """Settled folders that are looked at in each scan, in turn."""
 
 YOUNG_SECONDS: Final = 600.0

@@ -7,13 +7,13 @@ Invariant: the result depends on the text alone, and reading costs time in propo
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from tried.pool.sources.run_files import Unreadable, end_of
 
 TAIL_LIMIT: Final = 64 * 1024
 """Bytes or characters of a log's end that are looked at."""
@@ -55,6 +55,12 @@ _CRASH = re.compile(
     r"^(?:.{0,200}\b)?(?:Segmentation fault|Bus error|Illegal instruction|Floating point exception"
     r"|Aborted)(?: \(core dumped\)|\s*$|: \d+)|^Fatal Python error: |^terminate called |^(?:CUDA out of memory\b)"
 )
+_MAY_BE_A_SIGN = re.compile(
+    r"Traceback|Error|Exception|Interrupt|Exit|Kill|Terminated|CANCELLED|DUE TO|memory|[Oo][Oo][Mm]|fault|Bus error"
+    r"|Illegal|Floating point|Aborted|terminate called|OutOfMemory|limit"
+)
+"""A quick way out: every line with a sign of an error has one of these."""
+
 _ERROR_LEVEL = re.compile(r"ERROR|CRITICAL|FATAL")
 _PROGRESS = re.compile(
     r"(?<![\w/\\])(?:epochs?|steps?|iter(?:ation)?s?|batch|fold|trial|round|episode|update)\b[ #:=\[(/]{0,3}\d"
@@ -81,6 +87,8 @@ def ending_in(text: str) -> str | None:
     A traceback that follows from the death of another process gives way to the one before it, and what the system
     says of memory or of a time limit goes before the tracebacks that came of it. `SystemExit: 0` ends well.
     """
+    if not _MAY_BE_A_SIGN.search(text, max(0, len(text) - TAIL_LIMIT)):
+        return None
     lines = _lines_of(text)
     signs: list[_Sign] = []
     at = 0
@@ -115,22 +123,13 @@ def is_stopped_from_outside(error: str) -> bool:
 
 
 def tail_of(path: Path, limit: int = TAIL_LIMIT) -> str:
-    """The last `limit` bytes of a text file, "" where there is none that can be read. Never waits for a pipe."""
+    """The last `limit` bytes of a text file, "" where there is none that can be read. Follows no link, and never waits
+    for a pipe."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except (OSError, ValueError):
+        data = end_of(path, limit) or b""
+    except Unreadable:
         return ""
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
-        size = os.lseek(descriptor, 0, os.SEEK_END)
-        os.lseek(descriptor, max(0, size - limit), os.SEEK_SET)
-        data = os.read(descriptor, limit)
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)
-    if size > limit:
+    if len(data) == limit:
         # What was cut is mostly half a line and perhaps half a character.
         data = data[data.find(b"\n") + 1 :]
     return data.decode("utf-8", "replace")
@@ -165,7 +164,7 @@ def _lines_of(text: str) -> list[str]:
 
 def _sign_at(lines: Sequence[str], at: int) -> _Sign | None:
     line = lines[at]
-    if not line:
+    if not _MAY_BE_A_SIGN.search(line):
         return None
     if _HEAD in line:
         return _traceback(lines, at)
