@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from tried.pool.sources.folder_watch import Listing, Signature, joined, listing_of, signature_of, signature_of_folder
 from tried.pool.sources.hydra_job import LOGGER_FOLDERS, files_of, read_job
+from tried.pool.sources.run_files import FolderReader
 from tried.pool.sources.run_folders import Found, Reading, scan_folders
 from tried.pool.sources.source import Delta
 from tried.storage.paths import is_folder
@@ -109,10 +110,8 @@ class HydraFoldersSource:
         return joined(config, signature_of_folder(folder), histories)
 
     def read(self, key: str) -> Reading:
-        folder = self._folder(key)
-        sweep = self._sweep_of(key)
-        run, broken = read_job(folder, key or ".", self._relative(folder), sweep)
-        return Reading(run, broken)
+        job = FolderReader(self._folder(key), key or ".")
+        return Reading.of(read_job(job, self._relative(job.folder), self._sweep_of(key)), job)
 
     def record_id(self, key: str) -> str:
         return f"{self.kind}:{self._relative(self._folder(key))}"

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +19,7 @@ from typing import Any, Final
 from tried.draft.keys import normalise_key
 from tried.draft.prose import LINE_KEYS, named_value
 from tried.pool.sources.logged_metrics import Logged, metrics_in_csv, metrics_in_json
-from tried.pool.sources.run_files import Unreadable, text_of, yaml_of
+from tried.pool.sources.run_files import FolderReader, modified, moment_of, names_in
 from tried.pool.sources.run_log import ending_in, tail_of
 from tried.pool.sources.tracked_run import Status, TrackedRun
 
@@ -67,31 +66,18 @@ class HydraSettings:
     launcher: str | None = None
 
 
-@dataclass(slots=True)
-class _Job:
-    """A job's folder as it is read. `broken`: what could not be, by place."""
-
-    folder: Path
-    key: str
-    broken: dict[str, str] = field(default_factory=dict)
-
-    def yaml(self, name: str) -> Any:
-        try:
-            return yaml_of(self.folder / ".hydra" / name, _CONFIG_LIMIT)
-        except Unreadable as error:
-            self.broken[f"{self.key}/.hydra/{name}"] = str(error)
-            return None
-
-
-def read_job(folder: Path, key: str, native_id: str, sweep: str | None) -> tuple[TrackedRun, Mapping[str, str]]:
-    """(the run, what could not be read by file). `key` names the folder in words for the user; `native_id` and `sweep`
-    are what the record and its search are called."""
-    job = _Job(folder, key)
-    config = job.yaml("config.yaml")
+def read_job(job: FolderReader, native_id: str, sweep: str | None) -> TrackedRun:
+    """The run of a job's folder. `native_id` and `sweep` are what the record and its search are called."""
+    folder = job.folder
+    config = job.yaml(".hydra/config.yaml", _CONFIG_LIMIT)
     params = config if isinstance(config, dict) else {}
-    overrides = [str(each)[:OVERRIDE_LIMIT] for each in _list(job.yaml("overrides.yaml")) if not _is_hydras(each)]
+    overrides = [
+        str(each)[:OVERRIDE_LIMIT]
+        for each in _list(job.yaml(".hydra/overrides.yaml", _CONFIG_LIMIT))
+        if not _is_hydras(each)
+    ]
     settings = settings_of(job)
-    names = _names_in(folder)
+    names = job.names()
     log = _log_of(folder, names, settings)
     text = tail_of(log) if log is not None else ""
     error = ending_in(text)
@@ -99,11 +85,11 @@ def read_job(folder: Path, key: str, native_id: str, sweep: str | None) -> tuple
     logged = history.joined(results)
     through = bool(results.values) or is_through(history, params)
     status: Status | None = "finished" if through and error is None else None
-    times = _times(key, folder, text, names)
+    times = _times(job.key, folder, text, names)
     more: dict[str, Any] = {"overrides": overrides} if overrides else {}
     if settings.launcher is not None and settings.launcher != "basic":
         more["launcher"] = settings.launcher
-    run = TrackedRun(
+    return TrackedRun(
         kind="hydra",
         native_id=native_id,
         name=_name(settings.job_name, overrides),
@@ -124,25 +110,19 @@ def read_job(folder: Path, key: str, native_id: str, sweep: str | None) -> tuple
         places=[str(folder)],
         more=more,
     )
-    return run, job.broken
 
 
 def files_of(folder: Path) -> Iterator[Path]:
     """The histories that loggers keep below a job's folder; what is directly in it is seen by its listing."""
     for name in LOGGER_FOLDERS:
-        for version in _names_in(folder / name):
+        for version in names_in(folder / name):
             if version.startswith("version_"):
                 yield folder / name / version / "metrics.csv"
 
 
-def settings_of(job: _Job) -> HydraSettings:
+def settings_of(job: FolderReader) -> HydraSettings:
     """What is used of `hydra.yaml`, which is long: the lines that say it, as Hydra writes them."""
-    try:
-        text = text_of(job.folder / ".hydra" / "hydra.yaml", _CONFIG_LIMIT) or ""
-    except Unreadable as error:
-        job.broken[f"{job.key}/.hydra/hydra.yaml"] = str(error)
-        text = ""
-    said = _values_in(text)
+    said = _values_in(job.text(".hydra/hydra.yaml", _CONFIG_LIMIT) or "")
     output = said.get("runtime.output_dir")
     absolute = output is not None and "${" not in output and os.path.isabs(output)  # noqa: PTH117
     return HydraSettings(
@@ -155,7 +135,7 @@ def settings_of(job: _Job) -> HydraSettings:
 
 def output_folder_of(folder: Path) -> str | None:
     """The output folder as the job in it knew it, None where it does not say."""
-    return settings_of(_Job(folder, "")).output_dir
+    return settings_of(FolderReader(folder, "")).output_dir
 
 
 def is_through(history: Logged, params: Mapping[str, Any]) -> bool:
@@ -206,14 +186,6 @@ def _is_hydras(override: Any) -> bool:
     return not isinstance(override, str) or override.lstrip("+~").startswith(("hydra.", "hydra/"))
 
 
-def _names_in(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry, _ in zip(entries, range(2_000), strict=False))
-    except OSError:
-        return []
-
-
 def _log_of(folder: Path, names: Sequence[str], settings: HydraSettings) -> Path | None:
     """The job's own log, else the only one that there is."""
     logs = [name for name in names if name.endswith(".log")]
@@ -223,27 +195,21 @@ def _log_of(folder: Path, names: Sequence[str], settings: HydraSettings) -> Path
     return folder / logs[0] if len(logs) == 1 else None
 
 
-def _results(job: _Job, names: Sequence[str]) -> Logged:
+def _results(job: FolderReader, names: Sequence[str]) -> Logged:
     found = Logged()
     for name in RESULT_FILES:
         if name in names:
-            try:
-                found = (metrics_in_json(str(job.folder / name)) or Logged()).joined(found)
-            except Unreadable as error:
-                job.broken[f"{job.key}/{name}"] = str(error)
+            found = (job.read(name, metrics_in_json) or Logged()).joined(found)
     return found
 
 
-def _history(job: _Job, names: Sequence[str]) -> Logged:
+def _history(job: FolderReader, names: Sequence[str]) -> Logged:
     found = Logged()
-    paths = [job.folder / name for name in HISTORY_FILES if name in names]
+    files = [name for name in HISTORY_FILES if name in names]
     if any(name in names for name in LOGGER_FOLDERS):
-        paths += files_of(job.folder)
-    for path in paths:
-        try:
-            found = found.joined(metrics_in_csv(str(path)) or Logged())
-        except Unreadable as error:
-            job.broken[f"{job.key}/{path.relative_to(job.folder).as_posix()}"] = str(error)
+        files += [path.relative_to(job.folder).as_posix() for path in files_of(job.folder)]
+    for name in files:
+        found = found.joined(job.read(name, metrics_in_csv) or Logged())
     return found
 
 
@@ -260,8 +226,8 @@ def _times(key: str, folder: Path, log: str, names: Sequence[str]) -> _Times:
     Names of folders and lines of logs are in the local time of a machine that may be another one, files carry their
     time unless they were copied: so a file's time counts where it is the local time in some time zone.
     """
-    saved = _modified(folder / ".hydra" / "config.yaml")
-    written = max((time for name in names if (time := _modified(folder / name)) is not None), default=saved)
+    saved = moment_of(modified(folder / ".hydra" / "config.yaml"))
+    written = moment_of(max((time for name in names if (time := modified(folder / name)) is not None), default=None))
     if saved is not None and (written is None or written < saved):
         written = saved
     ends = (_LINE_TIME.findall(log[:_LOG_END])[:1], _LINE_TIME.findall(log[-_LOG_END:])[-1:])
@@ -292,12 +258,4 @@ def _moment(parts: Sequence[str]) -> datetime | None:
         year, month, day, hour, minute, second = map(int, parts)
         return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
-        return None
-
-
-def _modified(path: Path) -> datetime | None:
-    try:
-        status = path.lstat()
-        return datetime.fromtimestamp(status.st_mtime, UTC) if stat.S_ISREG(status.st_mode) else None
-    except (OSError, ValueError, OverflowError):
         return None

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from tried.pool.record import as_number
@@ -50,7 +51,7 @@ class Logged:
         )
 
 
-def metrics_in_json(path: str) -> Logged | None:
+def metrics_in_json(path: Path) -> Logged | None:
     """Of a file that holds one object, a list of them, or one a line; None if there is no file. Raises `Unreadable`."""
     data = bytes_of(path)
     if data is None:
@@ -71,7 +72,7 @@ def metrics_in_json(path: str) -> Logged | None:
     return Logged(values, dict.fromkeys(name for name, value in values.items() if not math.isfinite(value)), {}, 1)
 
 
-def metrics_in_csv(path: str) -> Logged | None:
+def metrics_in_csv(path: Path) -> Logged | None:
     """Of a history with names in its first row; None if there is no file. Raises `Unreadable`."""
     data = end_of(path, WHOLE_LIMIT)
     if data is None:

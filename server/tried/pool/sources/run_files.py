@@ -8,10 +8,16 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from tried.pool.sources.yaml_text import UnreadableYaml, load_yaml
+
+T = TypeVar("T")
 
 FILE_LIMIT: Final = 16 * 1024 * 1024
 """Bytes of a file that is read whole."""
@@ -21,7 +27,74 @@ _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINA
 
 
 class Unreadable(ValueError):
-    """What is wrong with a file and what to do, in words for the user."""
+    """What is wrong with a file, in words for the user. `half`: it may be half written."""
+
+    half = False
+
+
+class _Half(Unreadable):
+    half = True
+
+
+@dataclass(slots=True)
+class FolderReader:
+    """A run folder as it is read. `key` is what it is called in words for the user; `broken` holds, by file, why it
+    could not be read; `half_written`: when the newest one that may be half written was written, in seconds since 1970.
+    """
+
+    folder: Path
+    key: str
+    broken: dict[str, str] = field(default_factory=dict)
+    half_written: float = 0.0
+
+    def read(self, name: str, how: Callable[[Path], T | None]) -> T | None:
+        """What `how` makes of a file; None where there is none or it cannot be read."""
+        path = self.folder / name
+        try:
+            return how(path)
+        except Unreadable as error:
+            self.broken[f"{self.key}/{name}"] = str(error)
+            if error.half:
+                self.half_written = max(self.half_written, modified(path) or 0.0)
+            return None
+
+    def json(self, name: str, limit: int = FILE_LIMIT) -> Any:
+        return self.read(name, lambda path: json_of(path, limit))
+
+    def yaml(self, name: str, limit: int = FILE_LIMIT) -> Any:
+        return self.read(name, lambda path: yaml_of(path, limit))
+
+    def text(self, name: str, limit: int = FILE_LIMIT) -> str | None:
+        return self.read(name, lambda path: text_of(path, limit))
+
+    def names(self, limit: int = 2_000) -> list[str]:
+        """What lies in the folder, sorted; nothing where it cannot be listed."""
+        return names_in(self.folder, limit)
+
+
+def names_in(folder: Path, limit: int = 2_000) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in islice(entries, limit))
+    except (OSError, ValueError):
+        return []
+
+
+def modified(path: Path) -> float | None:
+    """When a plain file was written, in seconds since 1970; None for anything else."""
+    try:
+        status = path.lstat()
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime if stat.S_ISREG(status.st_mode) else None
+
+
+def moment_of(seconds: float | None) -> datetime | None:
+    """A time in seconds since 1970, None where there is no such year."""
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
 
 
 def bytes_of(path: str | os.PathLike[str], limit: int = FILE_LIMIT) -> bytes | None:
@@ -58,9 +131,9 @@ def json_in(text: str) -> Any:
     except RecursionError:
         raise Unreadable("is nested too deep") from None
     except json.JSONDecodeError as error:
-        raise Unreadable(f"is no JSON: line {error.lineno}: {error.msg[:1].lower()}{error.msg[1:]}") from None
+        raise _Half(f"is no JSON: line {error.lineno}: {error.msg[:1].lower()}{error.msg[1:]}") from None
     except ValueError as error:
-        raise Unreadable(f"is no JSON: {str(error)[:100]}") from None
+        raise _Half(f"is no JSON: {str(error)[:100]}") from None
 
 
 def yaml_of(path: str | os.PathLike[str], limit: int = FILE_LIMIT) -> Any:
@@ -69,7 +142,7 @@ def yaml_of(path: str | os.PathLike[str], limit: int = FILE_LIMIT) -> Any:
     try:
         return None if text is None else load_yaml(text)
     except UnreadableYaml as error:
-        raise Unreadable(str(error)) from None
+        raise _Half(str(error)) from None
 
 
 def _read(path: str | os.PathLike[str], limit: int, part: Literal["whole", "start", "end"]) -> bytes | None:

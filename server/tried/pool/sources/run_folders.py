@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.folder_watch import FolderWatch, Signature, look_at
+from tried.pool.sources.run_files import FolderReader
 from tried.pool.sources.source import BATCH, Delta, Skipped, limited
 from tried.pool.sources.tracked_run import TrackedRun, record_of
 
@@ -35,10 +36,16 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What stands in a run folder. `broken`: what of it could not be read, and why, by file."""
+    """What stands in a run folder. `broken`: what of it could not be read, and why, by file; `half_written`: when the
+    newest file was written that may be half written."""
 
     run: TrackedRun | None = None
     broken: Mapping[str, str] = field(default_factory=dict)
+    half_written: float = 0.0
+
+    @classmethod
+    def of(cls, run: TrackedRun | None, reader: FolderReader) -> Reading:
+        return cls(run, reader.broken, reader.half_written)
 
 
 class RunFolders(Protocol):
@@ -85,7 +92,7 @@ def scan_folders(source: RunFolders, cursor: object | None, now: float | None = 
     unfinished: list[str] = []
     for key in look.due:
         reading = _reading(source, key)
-        if reading.broken and moment - look.signatures[key][0] / 1e9 < FRESH_SECONDS:
+        if reading.broken and moment - reading.half_written < FRESH_SECONDS:
             unfinished.append(key)
             continue
         said = tuple(Skipped(where, why) for where, why in reading.broken.items())
