@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tried.analysis import Analysis, analyse, rank_in
-from tried.pool.pool import Pool, PoolSnapshot, SourceReport
+from tried.pool.pool import Pool, PoolSnapshot, Published, SourceReport
 from tried.pool.sources.filtered import FilteredSource, Rules
 from tried.pool.sources.paced import PacedSource
 from tried.pool.sources.source import Skipped, Source
@@ -72,6 +72,7 @@ class Workspace:
         self._allowed: frozenset[str] = frozenset()
         self.notes: tuple[Skipped, ...] = ()
         self.consents_needed: tuple[ConsentNeeded, ...] = ()
+        self.remotes: Mapping[str, str] = {}
         self.source_problems: Mapping[str, SettingsProblem] = {}
         self.configure(editor_settings)
 
@@ -102,28 +103,32 @@ class Workspace:
         if self.folder is not None:
             allow(self.folder, path)
 
-    def refresh(self, progress: Progress | None = None, now: datetime | None = None) -> PoolSnapshot:
-        """Finds the sources and reads what is new in them; the same snapshot if nothing is.
+    def refresh(
+        self, progress: Progress | None = None, now: datetime | None = None, published: Published | None = None
+    ) -> PoolSnapshot:
+        """Finds the sources and reads what is new in them; the same snapshot if nothing is. With `now`, runs that
+        nobody has written to for long count as stopped; `published` is told of snapshots on the way.
 
         `source_problems` then tells of sources that settings name and that cannot be read, by their paths or globs;
         `notes` of those that `extra_pools` name, and of where the search for others ended; `consents_needed` of places
-        that are not read because they lie outside.
+        that are not read because they lie outside; `remotes` of servers, by the path of each one's source.
         """
         with self._refreshing:
             loaded = self._loaded
             directions = loaded.settings.metrics.directions
             found = self._finder.find(loaded, self._allowed)
             self.notes, self.consents_needed, self._named = found.notes, found.consents, found.named
+            self.remotes = found.remotes
             if directions != self._directions:
                 # How a run ended depends on them, so everything is judged anew.
                 pool = Pool(found.sources, directions)
                 if not self._pool.sources:
                     self._pool, self._directions = pool, directions  # what is read is seen while more of it comes
-                pool.refresh(progress)
+                pool.refresh(progress, now, published)
                 self._pool, self._directions = pool, directions
             else:
                 self._use(found.sources)
-                self._pool.refresh(progress)
+                self._pool.refresh(progress, now, published)
             self.source_problems = dict(_source_problems(loaded, found.named, self._pool.snapshot))
             return self._pool.snapshot
 
@@ -132,7 +137,7 @@ class Workspace:
         is."""
         with self._refreshing:
             before = self._pool.snapshot
-            if self._pool.refresh() is not before:
+            if self._pool.refresh(now=now) is not before:
                 self.source_problems = dict(_source_problems(self._loaded, self._named, self._pool.snapshot))
             return self._pool.snapshot
 
@@ -158,15 +163,23 @@ class Workspace:
         self._pool.use(sources)
 
     def analyse(
-        self, text: str, path: Path | None, language_id: str | None, now: datetime, *, ranked: bool = True
+        self,
+        text: str,
+        path: Path | None,
+        language_id: str | None,
+        now: datetime,
+        *,
+        ranked: bool = True,
+        snapshot: PoolSnapshot | None = None,
     ) -> Analysis:
-        """What is in a text, what is to be said about it, and (`ranked`) what bears on it, in the present snapshot."""
+        """What is in a text, what is to be said about it, and (`ranked`) what bears on it, in a snapshot or in the
+        present one."""
         return analyse(
             text,
             path,
             language_id,
             now,
-            snapshot=self.snapshot,
+            snapshot=snapshot if snapshot is not None else self.snapshot,
             settings=self.settings,
             folder=self.folder,
             saved_at=_saved_at(path, text),

@@ -44,12 +44,14 @@ class ConsentNeeded:
 
 @dataclass(frozen=True, slots=True)
 class SourcesInForce:
-    """`notes`: what is to be told of the search and of what was given with the command; `named`: see `Named`."""
+    """`notes`: what is to be told of the search and of what was given with the command; `named`: see `Named`.
+    `remotes`: by the path of its cache, the address of a server."""
 
     sources: tuple[Source, ...] = ()
     notes: tuple[Skipped, ...] = ()
     named: Named = field(default_factory=dict)
     consents: tuple[ConsentNeeded, ...] = ()
+    remotes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,15 @@ class SourceFinder:
         rules = self._rules(loaded, named)
         off = [setting.path for setting in pool.sources if not setting.enable]
         ruled = [filtered(source, rules(source)) for source in sources if not _is_off(source.path, off)]
-        remote = [] if self._only_extra else self._remote(loaded)
+        remote = {} if self._only_extra else self._remote(loaded)
         consents = [ConsentNeeded(path, str(name.layer.path or "")) for path, name in loaded.outside.items()]
         consents += [ConsentNeeded(str(link), str(link)) for link in links]
         return SourcesInForce(
-            tuple(self._pace(source) for source in [*ruled, *remote]), tuple(notes), named, tuple(consents)
+            tuple(self._pace(source) for source in [*ruled, *remote]),
+            tuple(notes),
+            named,
+            tuple(consents),
+            {str(source.path): address for source, address in remote.items()},
         )
 
     def has_new(self, folders: Collection[Path], known: Collection[str], disabled: Collection[str]) -> bool:
@@ -169,12 +175,13 @@ class SourceFinder:
         self._searched = _Search(found, now, time.monotonic() - now)
         return found
 
-    def _remote(self, loaded: LoadedSettings) -> list[Source]:
+    def _remote(self, loaded: LoadedSettings) -> dict[Source, str]:
+        """Each server that is to be asked here, with its address as it may be shown."""
         settings = [one for one in loaded.settings.remote if one.enable and self._is_meant(one)]
         if not settings:
-            return []
+            return {}
         from tried.pool.sources.remote_source import remote_source
-        from tried.pool.sources.remote_tracker import WANDB_ADDRESS, RemoteTracker
+        from tried.pool.sources.remote_tracker import WANDB_ADDRESS, RemoteTracker, shown_address
         from tried.storage.cache import cache_folder
 
         rules = Rules(parent_key=loaded.settings.pool.parent_key)
@@ -188,7 +195,8 @@ class SourceFinder:
             )
             for one in settings
         ]
-        return [filtered(remote_source(tracker, cache_folder() / "remote"), rules) for tracker in trackers]
+        cache = cache_folder() / "remote"
+        return {filtered(remote_source(tracker, cache), rules): shown_address(tracker.address) for tracker in trackers}
 
     def _is_meant(self, remote: RemoteSettings) -> bool:
         if not remote.workspaces:

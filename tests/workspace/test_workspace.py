@@ -53,8 +53,8 @@ class TestNamedSources:
             f'pool.sources[0]: "runs/a.jsonl": there is no such file; nor is there a folder {tmp_path}/runs;'
             " correct the path",
             'pool.sources[1]: "logs/*.jsonl": matches no file',
-            'pool.sources[2]: "empty": holds no past experiments: expected a store of MLflow, W&B, Hydra, Optuna,'
-            " Sacred, DVC or Lightning, a journal (.jsonl), a results table (.tsv), or a folder with one inside",
+            'pool.sources[2]: "empty": is a folder, not a journal, and neither a tracker\'s store nor a folder with'
+            " a pool in it",
             'pool.sources[3]: "b.tsv": there is no such file; correct the path, or create the file',
         ]
 

@@ -3,6 +3,7 @@
 Invariant: a client is either pushed to or pulled from, never both.
 Invariant: what is shown belongs to the version of the text that is in the editor; a closed document shows nothing.
 Invariant: no more than MOST_SHOWN are shown in a document, the loudest; how many are not is in the client's log.
+Invariant: while a pool is being read, what was found so far is shown; that nothing is found is said at the end.
 Invariant: a new finding does not jump at somebody who is typing that line; one that no longer holds goes at once.
 """
 
@@ -114,7 +115,9 @@ def _is_outdated(session: Session, document: Document) -> bool:
 
 def _publish(session: Session, document: Document) -> None:
     version = document.text.version if document.text else None
-    session.client.publish(document.uri, version, diagnostics_of(session, document))
+    found = diagnostics_of(session, document)
+    if found or document.current is None or not document.current.is_partial:
+        session.client.publish(document.uri, version, found)
 
 
 def _clear(session: Session, document: Document) -> None:

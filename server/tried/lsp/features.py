@@ -16,12 +16,14 @@ from tried.lsp import (
     code_actions,
     commands,
     configuration,
+    consents,
     diagnostics,
     hover,
     lifecycle,
     notices,
     related,
     settings_problems,
+    status,
     synchronization,
     watching,
 )
@@ -41,6 +43,7 @@ HANDLERS: dict[str, Callable[[Session, Any], Any]] = {
     t.TEXT_DOCUMENT_HOVER: hover.hover,
     t.TEXT_DOCUMENT_CODE_ACTION: code_actions.code_actions,
     related.METHOD: related.related,
+    status.METHOD: status.status,
 }
 
 PULL_HANDLERS: dict[str, Callable[[Session, Any], Any]] = {
@@ -62,7 +65,13 @@ OPTIONS: dict[str, Any] = {
     ),
 }
 
-SUBSCRIBERS = (diagnostics.subscribe, settings_problems.subscribe, related.subscribe, notices.subscribe)
+SUBSCRIBERS = (
+    diagnostics.subscribe,
+    settings_problems.subscribe,
+    related.subscribe,
+    notices.subscribe,
+    consents.subscribe,
+)
 
 
 def register_features(server: TriedServer, session: Session) -> None:
@@ -72,6 +81,7 @@ def register_features(server: TriedServer, session: Session) -> None:
     for name, command in COMMANDS.items():
         server.command(name)(_command(session, command))
     server.protocol.register_custom(related.METHOD, related.RelatedParams)
+    server.protocol.register_custom(status.METHOD, status.StatusParams)
     for subscribe in SUBSCRIBERS:
         subscribe(session)
 

@@ -16,14 +16,14 @@ def subscribe(session: Session) -> None:
 def _no_pool(session: Session, document: Document) -> None:
     """Only where a config is open: whoever edits other YAML files has not asked."""
     known, folder = document.current, document.folder
-    if known is None or known.analysis is None or folder is None or folder.workspace is None:
+    if known is None or known.analysis is None or known.is_partial or folder is None or folder.workspace is None:
         return
     if not known.analysis.is_config or folder.told_of_missing_pool or folder.workspace.snapshot.sources:
         return
     folder.told_of_missing_pool = True
     session.client.show(
-        f"tried found no past experiments in {folder.path}. It reads .tried/pool.jsonl, .soma/experiments.jsonl and"
-        " results.tsv; list other files in tried.toml: [pool] sources = [...].",
+        f"tried found no past experiments in {folder.path}. It reads what MLflow, W&B, Hydra, Optuna, DVC, Sacred and"
+        " Lightning write, .tried/pool.jsonl and results.tsv; name other places in tried.toml: [pool] sources = [...].",
         t.MessageType.Info,
     )
 

@@ -30,7 +30,7 @@ log = logging.getLogger("tried.lsp")
 class Analysed:
     """What is known of one version of a document, and the pool and settings that this rests on.
 
-    `analysis` is None where it failed.
+    `analysis` is None where it failed. `is_partial`: the pool was still being read.
     """
 
     text: Text
@@ -39,6 +39,7 @@ class Analysed:
     snapshot: PoolSnapshot
     settings: Settings
     analysis: Analysis | None
+    is_partial: bool = False
 
     @property
     def is_too_large(self) -> bool:
@@ -69,6 +70,9 @@ class Document:
     told_left_alone: bool = False
     told_of_many: bool = False
     related: tuple[tuple[str, float], ...] = ()
+    hurried: asyncio.Event = field(default_factory=asyncio.Event)
+    """Somebody waits for an answer, even from a pool that is still being read."""
+
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     nudge: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -86,14 +90,14 @@ class Document:
         return known
 
 
-def analysed_text(document: Document, text: Text, workspace: Workspace, revision: int, now: datetime) -> Analysed:
+def analysed_text(
+    document: Document, text: Text, workspace: Workspace, revision: int, now: datetime, is_partial: bool = False
+) -> Analysed:
     """Runs in a worker thread, and reads only what does not change."""
-    while True:
-        snapshot, settings = workspace.snapshot, workspace.settings
-        try:
-            analysis = workspace.analyse(text.content, document.path, document.language_id, now)
-        except Exception:
-            log.exception("%s could not be analysed", document.uri)
-            return Analysed(text, revision, now, snapshot, settings, None)
-        if analysis.generation == snapshot.generation:
-            return Analysed(text, revision, now, snapshot, settings, analysis)
+    snapshot, settings = workspace.snapshot, workspace.settings
+    analysis: Analysis | None = None
+    try:
+        analysis = workspace.analyse(text.content, document.path, document.language_id, now, snapshot=snapshot)
+    except Exception:
+        log.exception("%s could not be analysed", document.uri)
+    return Analysed(text, revision, now, snapshot, settings, analysis, is_partial)

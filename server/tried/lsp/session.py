@@ -44,6 +44,12 @@ REFRESH_SECONDS = 0.05
 LARGE_CHARACTERS = 100_000
 """Texts from this length on are analysed in a thread apart: no number of them holds up the others."""
 
+WHOLE_SECONDS = 1.0
+"""So long a document waits for the whole pool; then it is looked at with what was read so far."""
+
+HURRIED_SECONDS = 0.1
+"""The same where somebody waits for an answer."""
+
 CONFIGURATION_SECONDS = 5.0
 """Settings are waited for at most so long before the first analysis."""
 
@@ -201,9 +207,7 @@ class Session:
         if not changed:
             return
         self._tell_of([folder])
-        for document in self.documents.values():
-            if document.folder is folder:
-                self.analyse(document)
+        self._analyse_all(folder)
 
     def use_editor_settings(self, settings: Sequence[Mapping[str, Any]]) -> None:
         """Takes over the settings for each workspace folder, in their order, or for all where there is no folder."""
@@ -266,6 +270,8 @@ class Session:
                 while document.is_open and document.text is not None and not document.is_nowhere:
                     if (known := document.current) is not None:
                         return known
+                    if hurry:
+                        document.hurried.set()
                     if hurry or document.task is None or document.task.done():
                         self.analyse(document)
                     document.changed.clear()
@@ -286,7 +292,7 @@ class Session:
             if folder is None:
                 document.changed.set()
                 return
-            await self._loaded(folder)
+            await self._read(folder, document)
             while (wait := document.due - loop.time()) > 0:
                 document.nudge.clear()
                 with contextlib.suppress(TimeoutError):
@@ -307,20 +313,43 @@ class Session:
         """One analysis in a worker thread. Never fails: what went wrong is in the log."""
         if folder.workspace is None:
             return Analysed(text, folder.revision, self.now(), PoolSnapshot(), Settings(), None)
-        work = functools.partial(analysed_text, document, text, folder.workspace, folder.revision, self.now())
+        is_partial = not folder.loaded.is_set()
+        work = functools.partial(
+            analysed_text, document, text, folder.workspace, folder.revision, self.now(), is_partial
+        )
         analysts = self.large_analysts if len(text.content) >= LARGE_CHARACTERS else self.analysts
         return await asyncio.get_running_loop().run_in_executor(analysts, work)
 
-    async def _loaded(self, folder: Folder) -> None:
-        """Loads the folder in a task of its own, which closing the document does not cancel."""
+    async def _read(self, folder: Folder, document: Document) -> None:
+        """Until the folder's pool is there, or has taken so long that what there is of it must do. It is read in a task
+        of its own, which closing the document does not cancel."""
+        loop = asyncio.get_running_loop()
         if not folder.loading:
-            folder.loading = True
+            folder.loading, folder.loading_since = True, loop.time()
             self.spawn(self._load(folder))
-        await folder.loaded.wait()
+        await folder.usable.wait()
+        if folder.loaded.is_set():
+            return
+        whole = asyncio.ensure_future(folder.loaded.wait())
+        hurried = asyncio.ensure_future(document.hurried.wait())
+        try:
+            for seconds, also in ((HURRIED_SECONDS, ()), (WHOLE_SECONDS, (hurried,))):
+                left = folder.loading_since + seconds - loop.time()
+                if left > 0 and not whole.done():
+                    await asyncio.wait({whole, *also}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            whole.cancel()
+            hurried.cancel()
 
     async def _load(self, folder: Folder) -> None:
-        await folder.load(self.client, self.loaders)
+        await folder.load(self.client, self.loaders, lambda: self._analyse_all(folder))
         self._tell_of([folder])
+        self._analyse_all(folder)
+
+    def _analyse_all(self, folder: Folder) -> None:
+        for document in self.documents.values():
+            if document.folder is folder:
+                self.analyse(document)
 
     def notify(self, document: Document) -> None:
         """Tells the features, and whoever waits, that something about the document may be different."""

@@ -1,7 +1,12 @@
 """Files that change outside the editor: pools that grow, settings that are edited.
 
-The client's file events are taken where it offers them. They are never relied on: what the open documents rest on is
-looked at twice a second besides, which also works on network file systems. With nothing open nothing is looked at.
+What the open documents rest on is looked at twice a second, which also works on network file systems and outside of
+the workspace; a large store is asked as seldom as asking it costs (see `pool/sources/paced.py`). The client's file
+events are taken where it offers them and never relied on: they say of a store that is asked seldom that it is time.
+
+The patterns name what a tracker writes when a run begins, ends or is annotated, not what it writes all the while, and
+none asks a client to look at all the files of a store: an editor that watches by pattern would pay for each of them.
+With nothing open nothing is looked at.
 """
 
 from __future__ import annotations
@@ -14,7 +19,18 @@ from tried.lsp.session import Session
 from tried.lsp.uris import path_of
 
 POLL_SECONDS = 0.5
-PATTERNS = ("**/.tried/pool.jsonl", "**/.soma/experiments.jsonl", "**/*.tsv", "**/tried.toml", "**/pyproject.toml")
+PATTERNS = (
+    "**/.tried/pool.jsonl",
+    "**/.soma/experiments.jsonl",
+    "**/*.tsv",
+    "**/tried.toml",
+    "**/pyproject.toml",
+    "**/*.{db,sqlite,sqlite3}",
+    "**/*.{db,sqlite,sqlite3}-wal",
+    "**/mlruns/*/*/meta.yaml",
+    "**/wandb/*run-*/files/{config.yaml,wandb-summary.json}",
+    "**/.hydra/overrides.yaml",
+)
 SETTINGS_FILES = ("tried.toml", "pyproject.toml")
 REGISTRATION = "tried/watched-files"
 
@@ -37,9 +53,16 @@ async def watch(session: Session) -> None:
 
 
 def did_change_watched_files(session: Session, params: t.DidChangeWatchedFilesParams) -> None:
-    paths = [path for change in params.changes if (path := path_of(change.uri)) is not None]
+    changes = [(path, change) for change in params.changes if (path := path_of(change.uri)) is not None]
+    paths = [path for path, _ in changes]
     if any(path.name in SETTINGS_FILES for path in paths):
         session.place_documents()
     for folder in session.active_folders:
-        if any(path.is_relative_to(folder.path) for path in paths):
+        inside = [path for path in paths if path.is_relative_to(folder.path)]
+        if not inside or folder.workspace is None:
+            continue
+        folder.workspace.wake(inside)
+        if any(path.name in SETTINGS_FILES or change.type is not t.FileChangeType.Changed for path, change in changes):
             session.spawn(session.refresh(folder))
+        elif folder.is_idle:
+            session.spawn(session.poll(folder))

@@ -128,6 +128,8 @@ class _Search:
                 self.limits["end"] = Skipped(str(pending[0][0]), why)
                 break
             place, depth = pending.popleft()
+            if self._is_inside_a_store(place):  # which was found after its inside had been put down to be searched
+                continue
             searched += 1
             listing = listing_of(place)
             self._ask(every, place, listing)
@@ -198,6 +200,9 @@ class _Search:
     def _is_claimed(self, path: Path) -> bool:
         kind = self.found.get(path)
         return kind is not None and kind.whole
+
+    def _is_inside_a_store(self, path: Path) -> bool:
+        return any(self._is_claimed(above) for above in path.parents if above.is_relative_to(self.folder))
 
     def _leads_out(self, path: Path) -> bool:
         if not leads_out(path, self.folder, self.within):

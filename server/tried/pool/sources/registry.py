@@ -154,14 +154,14 @@ TABLE: Final = SourceKind(
     is_store=_is_table,
 )
 MLFLOW_DATABASE: Final = _ours("mlflow", "mlflow_database", "MlflowDatabaseSource", suffixes=DATABASE_SUFFIXES)
-MLFLOW_FILES: Final = _ours("mlflow", "mlflow_files", "MlflowFilesSource", folders=("mlruns",))
+MLFLOW_FILES: Final = _ours("mlflow", "mlflow_files", "MlflowFilesSource", folders=("mlruns", ".trash"))
 HYDRA: Final = _ours("hydra", "hydra_folders", "HydraFoldersSource", folders=("outputs", "multirun", ".hydra"))
 WANDB: Final = _ours("wandb", "wandb_folders", "WandbSource", folders=("wandb", ".wandb"))
 OPTUNA_DATABASE: Final = _ours("optuna", "optuna_database", "OptunaDatabaseSource", suffixes=DATABASE_SUFFIXES)
 OPTUNA_JOURNAL: Final = _ours(
     "optuna", "optuna_journal", "OptunaJournalSource", suffixes=(".log", ".jsonl", ".journal")
 )
-DVC: Final = _ours("dvc", "dvc_experiments", "DvcExperimentsSource", folders=(".dvc",), whole=False)
+DVC: Final = _ours("dvc", "dvc_experiments", "DvcExperimentsSource", folders=(".dvc",))
 SACRED: Final = _ours("sacred", "sacred_runs", "SacredRunsSource", folders=("1", "_sources"))
 LIGHTNING: Final = _ours("lightning", "lightning_logs", "LightningLogsSource", folders=("lightning_logs",))
 SOMA: Final = _ours("soma", "soma_runs", "SomaRunsSource", folders=(".soma",))

@@ -58,7 +58,8 @@ def source_of(path: Path, folder: Path | None = None, disabled: Collection[str] 
             why = f"could not be read as {kind.name}: {type(error).__name__}: {error}"[:400]
             return NothingToRead(path, why, kind.name)
     if is_folder(path):
-        return NothingToRead(path, f"holds no past experiments: expected {_expected()}, or a folder with one inside")
+        why = "is a folder, not a journal, and neither a tracker's store nor a folder with a pool in it"
+        return NothingToRead(path, why)
     if _head(path).startswith(SQLITE):
         return NothingToRead(
             path, "is a database of something else: it has neither runs of MLflow nor trials of Optuna"
@@ -152,7 +153,3 @@ def _tables(path: Path) -> frozenset[str]:
 def _table_names(database: sqlite3.Connection) -> Iterator[str]:
     for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 1000"):
         yield str(name)
-
-
-def _expected() -> str:
-    return "a store of MLflow, W&B, Hydra, Optuna, Sacred, DVC or Lightning, a journal (.jsonl), a results table (.tsv)"
