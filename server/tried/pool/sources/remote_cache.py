@@ -29,6 +29,7 @@ COMPACT_FROM: Final = 1_000
 SIZE_LIMIT: Final = 2 * 1024**3
 """Bytes of the file: no server that is in its right mind has more."""
 
+_HEADER_LIMIT: Final = 200
 LOCK_SECONDS: Final = 0.2
 
 
@@ -42,9 +43,9 @@ class CachedRun:
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """Which file it is: another one is to be read from the start."""
+    """`made` names the file: another one is to be read from the start."""
 
-    inode: int
+    made: str
     size: int
 
 
@@ -55,7 +56,7 @@ class RemoteCache:
         self.path = path
         self._digests: dict[str, bytes] = {}
         self._read_to = 0
-        self._inode = -1
+        self._made: str | None = None
         self._lines = 0
 
     @property
@@ -88,8 +89,8 @@ class RemoteCache:
             state = state_of(self.path)
         if state is None:
             raise StorageError(f"{self.path}: cannot be made")
-        if state.inode != self._inode:
-            self._digests, self._read_to, self._lines, self._inode = {}, 0, 0, state.inode
+        if state.made != self._made:
+            self._digests, self._read_to, self._lines, self._made = {}, 0, 0, state.made
         try:
             with self.path.open("rb") as file:
                 for line, end in lines_from(file, self._read_to):
@@ -97,12 +98,17 @@ class RemoteCache:
                     self._lines += 1
                     if (cached := parse(line)) is not None:
                         self._learn(cached.run_id, None if cached.run is None else _digest(line))
+            if self._read_to == 0:  # not even a header
+                _create(self.path)
+                self._made = None
+                return self.catch_up()
             if self._read_to < state.size:
                 os.truncate(self.path, self._read_to)
         except OSError as error:
             raise StorageError(f"{self.path}: cannot be read: {reason_of(error)}") from error
         if self._lines - len(self._digests) > max(COMPACT_FROM, len(self._digests)):
             self._compact()
+        return None
 
     def add(self, runs: Mapping[str, Mapping[str, Any] | None]) -> int:
         """Append those that are new, changed or gone (None); how many they are."""
@@ -129,10 +135,10 @@ class RemoteCache:
             found = json.loads(self._progress_path.read_bytes())
         except (OSError, ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) and found.get("inode") == self._inode else {}
+        return found if isinstance(found, dict) and found.get("made") == self._made else {}
 
     def keep_progress(self, progress: Mapping[str, Any]) -> None:
-        _write_private(self._progress_path, _line({**progress, "inode": self._inode}))
+        _write_private(self._progress_path, _line({**progress, "made": self._made}))
 
     @property
     def _progress_path(self) -> Path:
@@ -153,7 +159,7 @@ class RemoteCache:
                 file.flush()
                 self._read_to = file.tell()
         except OSError as error:
-            self._inode = -1  # read it again before anything else
+            self._made = None  # read it again before anything else
             raise StorageError(f"{self.path}: nothing was kept: {reason_of(error)}") from error
 
     def _compact(self) -> None:
@@ -174,10 +180,10 @@ class RemoteCache:
                 parts.append(file.read(end - begin))
         _write_private(self.path, b"".join(parts))
         state = state_of(self.path)
-        self._inode = state.inode if state is not None else -1
+        self._made = state.made if state is not None else None
         self._read_to = state.size if state is not None else 0
         self._lines = len(last) + 1
-        self.keep_progress({key: value for key, value in progress.items() if key != "inode"})
+        self.keep_progress({key: value for key, value in progress.items() if key != "made"})
 
 
 def cache_path(folder: Path, kind: str, server: str, projects: tuple[str, ...]) -> Path:
@@ -187,11 +193,12 @@ def cache_path(folder: Path, kind: str, server: str, projects: tuple[str, ...]) 
 
 
 def state_of(path: Path) -> CacheState | None:
+    """None where there is no such file. Inodes are used again, so the file says itself which one it is."""
     try:
-        status = path.stat()
+        with path.open("rb") as file:
+            return CacheState(file.readline(_HEADER_LIMIT).decode("utf-8", "replace"), file.seek(0, os.SEEK_END))
     except (OSError, ValueError):
         return None
-    return CacheState(status.st_ino, status.st_size)
 
 
 def lines_from(file: BinaryIO, offset: int) -> Iterator[tuple[bytes, int]]:

@@ -35,9 +35,9 @@ LONGEST_INTERVAL: Final = 900.0
 
 @dataclass(frozen=True, slots=True)
 class RemoteCursor:
-    """How far the cache was read, what the server's `Records` remember, and which failure was told."""
+    """How far which cache was read, what the server's `Records` remember, and which failure was told."""
 
-    inode: int = -1
+    made: str | None = None
     offset: int = 0
     lines: Mapping[str, int] = field(default_factory=dict)
     memory: object = None
@@ -71,19 +71,19 @@ class RemoteSource:
         # A failure that is over is taken back, which takes saying everything again.
         anew = cursor is not None and (
             (known.told is not None and failure != known.told)
-            or (known.inode >= 0 and (state is None or state.inode != known.inode or state.size < known.offset))
+            or (known.made is not None and (state is None or state.made != known.made or state.size < known.offset))
         )
         if anew:
             known = RemoteCursor()
         skipped = (failure,) if failure is not None and failure != known.told else ()
         known = replace(known, told=failure)
-        if state is None or (state.inode == known.inode and state.size == known.offset):
+        if state is None or (state.made == known.made and state.size == known.offset):
             return Delta(skipped=skipped, cursor=known, reset=anew)
-        delta = self._read(known, state.inode)
+        delta = self._read(known, state.made)
         return replace(delta, skipped=(*skipped, *delta.skipped), reset=anew)
 
-    def _read(self, known: RemoteCursor, inode: int) -> Delta:
-        offset = known.offset if known.inode == inode else 0
+    def _read(self, known: RemoteCursor, made: str) -> Delta:
+        offset = known.offset if known.made == made else 0
         lines = dict(known.lines)
         fresh: dict[str, Mapping[str, Any] | None] = {}
         broken = 0
@@ -108,18 +108,18 @@ class RemoteSource:
                 for run_id, run in fresh.items():
                     if run is None:
                         lines.pop(run_id, None)
-                made = self._background.server.records(fresh, known.memory, lines, again)
+                news = self._background.server.records(fresh, known.memory, lines, again)
                 more = file.seek(0, os.SEEK_END) > offset and bool(fresh)
         except OSError as error:
             return Delta(skipped=(Skipped(str(self.path), f"cannot be read: {type(error).__name__}"),), cursor=known)
-        skipped = [*made.skipped]
+        skipped = [*news.skipped]
         if broken:
             skipped.append(Skipped(f"the cache {self.path.name}", f"{broken:,} lines cannot be read"))
         return Delta(
-            upserts=tuple(made.records),
+            upserts=tuple(news.records),
             removed=tuple(f"{self.kind}:{run_id}" for run_id, run in fresh.items() if run is None),
             skipped=tuple(skipped),
-            cursor=RemoteCursor(inode, offset, lines, made.memory, known.told),
+            cursor=RemoteCursor(made, offset, lines, news.memory, known.told),
             more=more,
             total=len(lines) if more else None,
         )
