@@ -93,8 +93,8 @@ def test_a_folder_is_the_run_that_wrote_it(tried: Runner, pool: Path) -> None:
 
 
 def test_a_file_in_a_folder_is_of_its_run(tried: Runner, pool: Path) -> None:
-    tried.write("outputs/c/.hydra/config.yaml", "a: 1\n")
-    assert amended(pool, tried("conclude", "outputs/c/.hydra/config.yaml", "too hot")) == "c"
+    tried.write("outputs/c/config.yaml", "a: 1\n")
+    assert amended(pool, tried("conclude", "outputs/c/config.yaml", "too hot")) == "c"
 
 
 def test_a_config_is_the_runs_that_it_repeats(tried: Runner, pool: Path) -> None:

@@ -194,6 +194,7 @@ class TestPool:
 
         report = tried("pool", "--json").json
 
+        (source,) = report["sources"]
         assert report == {
             "schema": "tried.pool/v1",
             "sources": [
@@ -202,16 +203,26 @@ class TestPool:
                     "kind": "journal",
                     "records": 2,
                     "dead_ends": 1,
-                    "skipped": [{"where": "line 3", "why": report["sources"][0]["skipped"][0]["why"]}],
+                    "merged": 0,
+                    "amendments": 0,
+                    "roles": {},
+                    "research_line": None,
+                    "skipped": [{"where": "line 3", "why": source["skipped"][0]["why"]}],
                     "coverage": {"conclusion": 1.0, "lineage": 0.5, "architecture": 0.0, "timestamp": 0.5},
+                    "newest": "2026-10-31T00:00:00Z",
+                    "seconds": source["seconds"],
+                    "expected": None,
                 }
             ],
+            "notes": [],
+            "consents": [],
             "totals": {
                 "records": 2,
                 "dead_ends": 1,
                 "coverage": {"conclusion": 1.0, "lineage": 0.5, "architecture": 0.0, "timestamp": 0.5},
             },
         }
+        assert 0 <= source["seconds"] < 60
         assert report["sources"][0]["skipped"][0]["why"].startswith("not valid JSON")
 
     def test_an_empty_pool_is_a_report_too(self, tried: Runner) -> None:

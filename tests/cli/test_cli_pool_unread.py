@@ -49,7 +49,7 @@ def test_a_link_out_of_the_workspace_is_told_and_neither_read_nor_written(tried:
 
     shown, written = tried("pool"), tried("conclude", "ours", "too hot", "--dead-end")
 
-    why = "is a link out of the workspace and is not read; name it in your own settings"
+    why = "is a link out of the workspace and is not read without your consent"
     assert shown.err == f"tried: {folder}/.tried/pool.jsonl: {why}\n"
     assert shown.lines[0].startswith(".soma/experiments.jsonl  journal: 1 record")
     assert written.status == 2

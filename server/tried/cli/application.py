@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tried.cli.allow import allow
 from tried.cli.audit import audit
 from tried.cli.check import check
 from tried.cli.conclude import conclude
@@ -28,7 +29,7 @@ application = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (check, rank, pool, conclude, triage, record, audit, lineage, diff, serve, demo):
+for _command in (check, rank, pool, conclude, triage, record, audit, lineage, diff, allow, serve, demo):
     application.command()(_command)
 application.command("import")(import_source)
 

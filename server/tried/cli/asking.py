@@ -13,7 +13,10 @@ def ask(question: str, *, on_stderr: bool = False) -> str | None:
     stream = sys.stderr if on_stderr else sys.stdout
     stream.write(f"{plain(question)} ")
     stream.flush()
-    line = sys.stdin.readline()
+    try:
+        line = sys.stdin.readline() if sys.stdin is not None else ""
+    except OSError:
+        line = ""  # closed
     if not line:
         stream.write("\n")
         return None

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from tried.findings.finding import Finding
 from tried.pool.outcome import Directions, is_dead_end
-from tried.pool.pool import Coverage, PoolSnapshot
 from tried.pool.record import ExperimentRecord, finite
+from tried.pool.run import Run
 from tried.ranking.breakdown import ScoredRecord, Term
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.tokenizer import tokenize
@@ -24,6 +24,7 @@ from tried.text import LineIndex
 RANKING_SCHEMA: Final = "tried.ranking/v1"
 CHECK_SCHEMA: Final = "tried.check/v1"
 POOL_SCHEMA: Final = "tried.pool/v1"
+RUNS_SCHEMA: Final = "tried.runs/v1"
 CONCLUDE_SCHEMA: Final = "tried.conclude/v1"
 CONCLUSIONS_SCHEMA: Final = "tried.conclusions/v1"
 RECORD_SCHEMA: Final = "tried.record/v1"
@@ -108,31 +109,21 @@ def _finding(finding: Finding, lines: LineIndex) -> dict[str, Any]:
     }
 
 
-def pool_report(snapshot: PoolSnapshot) -> dict[str, Any]:
-    """``tried.pool/v1``: what each source gave, and the pool as a whole, each record counted once."""
-    totals = snapshot.totals
-    report = {
-        "schema": POOL_SCHEMA,
-        "sources": [
-            {
-                "path": source.path,
-                "kind": source.kind,
-                "records": source.records,
-                "dead_ends": source.dead_ends,
-                "skipped": [
-                    {"where": skipped.where, "why": skipped.why} for skipped in (*source.skipped, *source.remarks)
-                ],
-                "coverage": _coverage(source.coverage),
-            }
-            for source in snapshot.sources
-        ],
-        "totals": {
-            "records": totals.records,
-            "dead_ends": totals.dead_ends,
-            "coverage": _coverage(totals.coverage),
-        },
+def runs_report(condition: str, runs: Iterable[Run]) -> dict[str, Any]:
+    """``tried.runs/v1``: the runs of which a condition holds, in the order of the pool."""
+    return _plain({"schema": RUNS_SCHEMA, "where": condition, "runs": [_run(run) for run in runs]})
+
+
+def _run(run: Run) -> dict[str, Any]:
+    record = run.record
+    return {
+        "id": run.id,
+        "name": record.name,
+        "ending": run.ending,
+        "cause": run.cause,
+        "headline": record.headline or None,
+        "timestamp": record.timestamp,
     }
-    return _plain(report)
 
 
 def conclude_report(amendment: ExperimentRecord, path: Path) -> dict[str, Any]:
@@ -175,15 +166,6 @@ def _amendment(amendment: ExperimentRecord) -> dict[str, Any]:
         "verdict": amendment.verdict,
         "headline": amendment.headline or None,
         "timestamp": amendment.timestamp,
-    }
-
-
-def _coverage(coverage: Coverage) -> dict[str, float]:
-    return {
-        "conclusion": coverage.conclusion,
-        "lineage": coverage.lineage,
-        "architecture": coverage.architecture,
-        "timestamp": coverage.timestamp,
     }
 
 

@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from tried.pool.record import finite
 from tried.render.reports import rfc3339
+from tried.review.advice import Advice
 from tried.review.audit import Audit, Cost, Repeat
 from tried.review.regions import Region
 from tried.review.triage import Group
 
 AUDIT_SCHEMA: Final = "tried.audit/v1"
+DOCTOR_SCHEMA: Final = "tried.doctor/v1"
 TRIAGE_SCHEMA: Final = "tried.triage/v1"
 
 
@@ -103,3 +105,17 @@ def _repeat(one: Repeat) -> dict[str, Any]:
         "cause": one.run.cause,
         "of_dead_end": one.of_dead_end,
     }
+
+
+def doctor_report(records: int, found: Sequence[Advice], off: Sequence[str]) -> dict[str, Any]:
+    """``tried.doctor/v1``: the most useful advice first; `off` is what is not read because somebody said so."""
+    report = {
+        "schema": DOCTOR_SCHEMA,
+        "records": records,
+        "advice": [
+            {"code": one.code, "says": one.says, "how": list(one.how), "count": one.count, "of": one.of}
+            for one in found
+        ],
+        "off": list(off),
+    }
+    return _plain(report)

@@ -35,6 +35,12 @@ def when(record: ExperimentRecord, now: datetime | None) -> str:
     return f"{_ago(seconds, has_hours)} ({date})"
 
 
+def moment_ago(moment: datetime, now: datetime) -> str:
+    """ "3 weeks ago"; the date where it lies in the future."""
+    seconds = (now - moment).total_seconds()
+    return _ago(seconds, True) if seconds >= 0 else moment.date().isoformat()
+
+
 def _ago(seconds: float, has_hours: bool) -> str:
     days = int(seconds // _DAY)
     if days < 1 and has_hours:
