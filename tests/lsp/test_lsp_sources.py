@@ -4,6 +4,7 @@ outside of the workspace is read without consent."""
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import textwrap
 import time
@@ -238,7 +239,10 @@ SLOW_SOURCE = """
             params = {"optimizer.lr": 0.5, "batch_size": 64, "model.depth": 12, "warmup_steps": 100}
             batch = tuple(
                 ExperimentRecord(
-                    id=f"slow:{number}", params={**params, "seed": number}, metrics={"val_loss": "nan"}, verdict="dead_end"
+                    id=f"slow:{number}",
+                    params={**params, "seed": number},
+                    metrics={"val_loss": "nan"},
+                    verdict="dead_end",
                 )
                 for number in range(done, done + 100)
             )
@@ -264,14 +268,11 @@ class TestPlugin:
         plugin = tmp_path / "plugin"
         (plugin / "slow_source-1.0.dist-info").mkdir(parents=True)
         (plugin / "slow_source.py").write_text(textwrap.dedent(SLOW_SOURCE))
-        (plugin / "slow_source-1.0.dist-info" / "METADATA").write_text(
-            "Metadata-Version: 2.1\nName: slow-source\nVersion: 1.0\n"
-        )
+        metadata = "Metadata-Version: 2.1\nName: slow-source\nVersion: 1.0\n"
+        (plugin / "slow_source-1.0.dist-info" / "METADATA").write_text(metadata)
         (plugin / "slow_source-1.0.dist-info" / "entry_points.txt").write_text(
             "[tried.sources]\nslow = slow_source:kind\nbroken = slow_source:no_such_thing\nodd = slow_source:store_at\n"
         )
-        import os
-
         python_path = os.pathsep.join(filter(None, [str(plugin), os.environ.get("PYTHONPATH", "")]))
         return {**state, "PYTHONPATH": python_path}
 
@@ -286,7 +287,7 @@ class TestPlugin:
             client.open(uri, CONFIG)
             client.take_request("window/workDoneProgress/create")
             seen: list[tuple[float, str]] = []
-            states = []
+            states: list[str] = []
             while not states or states[-1] != "ready":
                 started = time.monotonic()
                 answer = client.hover(uri, 2, 7)

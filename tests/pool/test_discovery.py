@@ -59,7 +59,6 @@ def test_journals_come_first_and_ours_before_all(tmp_path: Path) -> None:
             ".git/results.tsv",
             "venv/results.tsv",
             ".hidden/results.tsv",
-            "mlruns/0/results.tsv",
         ),
         *("lib/site-packages/results.tsv", "wandb/results.tsv", "__pycache__/results.tsv", "1/2/3/4/5/6/7/results.tsv"),
         *("data.tsv", "pool.jsonl", "tried/pool.jsonl"),
@@ -68,6 +67,12 @@ def test_journals_come_first_and_ours_before_all(tmp_path: Path) -> None:
 def test_what_is_passed_over(tmp_path: Path, place: str) -> None:
     put(tmp_path, place)
     assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize("store", ["mlruns", "multirun", "wandb", "lightning_logs"])
+def test_the_inside_of_a_trackers_store_is_its_kinds_alone(tmp_path: Path, store: str) -> None:
+    put(tmp_path, f"{store}/0/results.tsv")
+    assert set(found(tmp_path)) <= {store}
 
 
 def test_environments_of_any_name_are_passed_over(tmp_path: Path) -> None:
