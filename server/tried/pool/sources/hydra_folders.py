@@ -7,7 +7,6 @@ Invariant: links are not followed and the search is bounded in depth and folders
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,6 +17,7 @@ from tried.pool.sources.folder_watch import Listing, Signature, joined, listing_
 from tried.pool.sources.hydra_job import LOGGER_FOLDERS, files_of, read_job
 from tried.pool.sources.run_files import FolderReader
 from tried.pool.sources.run_folders import Found, Reading, scan_folders
+from tried.pool.sources.run_parents import in_order, relative_name
 from tried.pool.sources.source import Delta
 from tried.storage.paths import is_folder
 
@@ -35,7 +35,6 @@ STORES: Final = ("outputs", "multirun")
 _NOT_SEARCHED: Final = frozenset(
     {"node_modules", "__pycache__", "site-packages", "mlruns", "wandb", "lightning_logs", "checkpoints", "tensorboard"}
 )
-_DIGITS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ class HydraFoldersSource:
                     pending.append((inner, depth + 1))
         if same and len(jobs) == len(known.jobs):
             return Found(known.jobs, known, skipped)
-        tree = _Tree(listings, tuple(sorted(jobs, key=_in_order)))
+        tree = _Tree(listings, tuple(sorted(jobs, key=in_order)))
         return Found(tree.jobs, tree, skipped)
 
     def signature(self, key: str) -> Signature | None:
@@ -120,12 +119,7 @@ class HydraFoldersSource:
         return self.path / key if key else self.path
 
     def _relative(self, folder: Path) -> str:
-        """As ids have it: told from the project's folder, else from the one around the source's."""
-        home = self.project if self.project is not None else self.path.parent
-        try:
-            return folder.absolute().relative_to(home.absolute()).as_posix()
-        except ValueError:
-            return folder.absolute().relative_to(self.path.absolute().parent).as_posix()
+        return relative_name(folder, self.path, self.project)
 
     def _sweep_of(self, key: str) -> str | None:
         """The folder of the search that a job is a part of: the nearest one around it with a `multirun.yaml`, else, of
@@ -182,9 +176,3 @@ def _subfolders(folder: Path) -> list[str]:
             return sorted(entry.name for entry in islice(entries, 5_000) if entry.is_dir(follow_symlinks=False))
     except OSError:
         return []
-
-
-def _in_order(key: str) -> list[tuple[int, int | str]]:
-    """2 before 10, part by part."""
-    parts = _DIGITS.split(key)
-    return [(0, int(part)) if index % 2 and len(part) < 20 else (1, part) for index, part in enumerate(parts)]

@@ -68,7 +68,7 @@ def metrics_in_json(path: Path) -> Logged | None:
         return last_of(found)
     if not isinstance(found, dict):
         return Logged()
-    values = dict(_numbers(found))
+    values = dict(numbers_in(found))
     return Logged(values, dict.fromkeys(name for name, value in values.items() if not math.isfinite(value)), {}, 1)
 
 
@@ -102,7 +102,7 @@ def last_of(rows: Iterable[Mapping[Any, Any]]) -> Logged:
     count = 0
     for row in rows:
         count += 1
-        numbers = dict(_numbers(row)) if any(isinstance(value, dict | list) for value in row.values()) else None
+        numbers = dict(numbers_in(row)) if any(isinstance(value, dict | list) for value in row.values()) else None
         if numbers is None:
             numbers = {str(name): number for name, value in row.items() if (number := _number(value)) is not None}
         step: int | None = None
@@ -131,7 +131,7 @@ def _objects_in_lines(text: str) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _numbers(data: Mapping[Any, Any]) -> Iterator[tuple[str, float]]:
+def numbers_in(data: Mapping[Any, Any]) -> Iterator[tuple[str, float]]:
     """The numbers of nested data by dotted name; of a list of numbers the last."""
     pending: list[tuple[str, Any, int]] = [(str(key), value, 0) for key, value in reversed(list(data.items()))]
     count = 0

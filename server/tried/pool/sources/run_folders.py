@@ -36,16 +36,20 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What stands in a run folder. `broken`: what of it could not be read, and why, by file; `half_written`: when the
-    newest file was written that may be half written."""
+    """What stands in a run folder: a run, and perhaps others that are parts of it (`members`).
+
+    `broken`: what of it could not be read, and why, by file; `half_written`: when the newest file was written that may
+    be half written.
+    """
 
     run: TrackedRun | None = None
     broken: Mapping[str, str] = field(default_factory=dict)
     half_written: float = 0.0
+    members: Sequence[TrackedRun] = ()
 
     @classmethod
-    def of(cls, run: TrackedRun | None, reader: FolderReader) -> Reading:
-        return cls(run, reader.broken, reader.half_written)
+    def of(cls, run: TrackedRun | None, reader: FolderReader, members: Sequence[TrackedRun] = ()) -> Reading:
+        return cls(run, reader.broken, reader.half_written, members)
 
 
 class RunFolders(Protocol):
@@ -62,11 +66,13 @@ class RunFolders(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FoldersCursor:
-    """`broken` holds, by key, what was said of a run folder; `unsearched` what was said of places."""
+    """`broken` holds, by key, what was said of a run folder, `members` the ids of the parts that it has; `unsearched`
+    what was said of places."""
 
     watch: FolderWatch | None = None
     state: Any = None
     broken: Mapping[str, tuple[Skipped, ...]] = field(default_factory=dict)
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unsearched: Mapping[str, str] = field(default_factory=dict)
     failure: str | None = None
 
@@ -86,7 +92,8 @@ def scan_folders(source: RunFolders, cursor: object | None, now: float | None = 
     taken_back = taken_back or any(key in known.broken for key in look.gone)
     upserts: list[ExperimentRecord] = []
     skipped = [Skipped(*item) for item in found.skipped.items() if item[0] not in known.unsearched]
-    removed = [source.record_id(key) for key in look.gone]
+    removed = [each for key in look.gone for each in (source.record_id(key), *known.members.get(key, ()))]
+    members: dict[str, tuple[str, ...]] = {}
     broken: dict[str, tuple[Skipped, ...]] = {}
     running: list[str] = []
     unfinished: list[str] = []
@@ -103,17 +110,24 @@ def scan_folders(source: RunFolders, cursor: object | None, now: float | None = 
             broken[key] = said
             skipped += said if said != before else ()
         if reading.run is None:
-            removed += [source.record_id(key)] if known.watch is not None and key in known.watch.seen else []
+            known_before = known.watch is not None and key in known.watch.seen
+            removed += [source.record_id(key), *known.members.get(key, ())] if known_before else []
             continue
         record = record_of(reading.run)
-        upserts.append(record)
+        parts = [record_of(member) for member in reading.members]
+        upserts += [record, *parts]
+        if parts:
+            members[key] = tuple(part.id for part in parts)
+        removed += set(known.members.get(key, ())).difference(members.get(key, ()))
         if record.outcome in (None, "running"):
             running.append(key)
     if taken_back and known.watch is not None:
         return _anew(source, moment, limit)
     read = {*look.due, *look.gone}.difference(unfinished)
     kept = {key: said for key, said in known.broken.items() if key not in read} | broken
-    next_cursor = FoldersCursor(look.then(running, unfinished), found.state, kept, found.skipped)
+    parts_kept = {key: ids for key, ids in known.members.items() if key not in read} | members
+    watch = look.then(running, unfinished)
+    next_cursor = FoldersCursor(watch, found.state, kept, parts_kept, found.skipped)
     return Delta(
         tuple(upserts),
         tuple(removed),
