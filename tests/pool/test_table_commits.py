@@ -19,7 +19,7 @@ HEADER = "commit\tval_bpb\tstatus\tdescription"
 
 
 class Search:
-    """An agent's search in a repository: it changes a file, commits, runs, writes a row, and resets what was no help."""
+    """An agent's search in a repository: it changes a file, commits, runs, writes a row, resets what was no help."""
 
     def __init__(self, folder: Path, config: str = "train.py") -> None:
         self.work = GitFolder(folder / "work")

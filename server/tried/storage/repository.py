@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ _SMALL: Final = 64 * 1024
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHA256 = re.compile(r"^\s*objectformat\s*=\s*sha256\s*$", re.IGNORECASE | re.MULTILINE)
 _SYMBOLIC_DEPTH: Final = 5
+_GRAIN_NS: Final = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,28 @@ class Repository:
             except OSError:
                 continue
         return dict(sorted(found.items()))
+
+    def refs_signature(self, prefix: str) -> Hashable:
+        """Stays equal as long as no ref below a prefix is made, moved or removed: git writes each by renaming a file,
+        which changes the time of its folder. None for a moment after a change, since time has its grain."""
+        times: list[tuple[str, int, int]] = []
+        folders = [str(self.common / prefix.strip("/"))]
+        try:
+            packed = (self.common / "packed-refs").stat()
+            times.append(("packed-refs", packed.st_mtime_ns, packed.st_size))
+        except OSError:
+            pass
+        while folders and len(times) < REFS_LIMIT:
+            folder = folders.pop()
+            try:
+                times.append((folder, Path(folder).stat().st_mtime_ns, 0))
+                with os.scandir(folder) as entries:
+                    folders += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+            except OSError:
+                continue
+        if max((moment for _, moment, _ in times), default=0) > time.time_ns() - _GRAIN_NS:
+            return None
+        return hash(tuple(sorted(times)))
 
     def _packed(self) -> Iterator[tuple[str, str]]:
         for line in (_text(self.common / "packed-refs", _PACKED_LIMIT) or "").split("\n"):

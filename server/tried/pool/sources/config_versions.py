@@ -122,7 +122,15 @@ def _constant(line: str) -> tuple[str, str, Any] | None:
 
 
 def config_of(path: str, text: str) -> KnownConfig:
+    """One version alone."""
     return ConfigVersions(path).read(text)
+
+
+def problem_in(path: str, text: str) -> str | None:
+    """The first thing in a file that cannot be read, in words; None if there is none."""
+    language = language_of(path)
+    problems = parse(text, language).problems if language is not None else ()
+    return problems[0].message if problems else None
 
 
 def _config_of(parsed: ParsedConfig, text: str) -> KnownConfig:
