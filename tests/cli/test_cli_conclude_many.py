@@ -157,3 +157,21 @@ def test_an_empty_pool_says_what_to_do(tried: Runner, arguments: list[str]) -> N
     assert done.status == 2
     assert "no past experiments found" in done.err
     assert not (tried.folder / ".tried").exists()
+
+
+def test_comments_of_a_config_become_conclusions(tried: Runner, pool: Path) -> None:
+    tried.write("next.yaml", "lr: 5e-1  # dead end: too hot for this depth\ndepth: 4  # works: no\nwidth: 64\n")
+    done = tried("conclude", "--from-comments", "next.yaml", "--yes")
+    assert done.status == 0, done.err
+    assert done.lines[0] == "1 run, a dead end: too hot for this depth"
+    assert [(one["amends"], one["verdict"]) for one in amendments(pool)] == [("b", "dead_end")]
+    again = tried("conclude", "--from-comments", "next.yaml", "--yes")
+    assert again.status == 2
+    assert "no run without a conclusion had these values" in again.err
+
+
+def test_a_config_without_such_comments_is_told(tried: Runner, pool: Path) -> None:
+    tried.write("next.yaml", "lr: 0.5  # too hot\n")
+    done = tried("conclude", "--from-comments", "next.yaml")
+    assert done.status == 2
+    assert "no comment such as" in done.err

@@ -10,18 +10,23 @@ from typing import Annotated
 
 import typer
 
+from tried.analysis import finding_settings
 from tried.cli.asking import must_agree
 from tried.cli.failure import Failure
+from tried.cli.files import must_exist
 from tried.cli.options import AsJson, Yes, empty_pool_advice, folder_of_here, open_workspace, tell_of_unread
 from tried.cli.output import complain, console, line_of, write_json
-from tried.cli.selecting import SHOWN, members, named, selected, told
+from tried.cli.selecting import SHOWN, drafts_in, members, named, selected, told
+from tried.draft.syntax import parse
 from tried.pool import journal
 from tried.pool.record import ExperimentRecord, Verdict
 from tried.pool.run import Run
 from tried.render.escape import plain
 from tried.render.reports import conclude_report, conclusions_report
 from tried.render.words import counted
+from tried.review.comment_conclusions import conclusions_in, offers
 from tried.review.runs import is_concluded, runs_in
+from tried.text import LineIndex
 from tried.workspace import Workspace
 
 WORDS: dict[Verdict, str] = {"dead_end": "a dead end", "works": "works", "inconclusive": "inconclusive"}
@@ -132,7 +137,22 @@ def _chosen(workspace: Workspace, name: str, where: str | None, sweep: str | Non
 
 
 def _of_comments(workspace: Workspace, path: Path) -> list[Conclusion]:
-    raise Failure(f"{path}: not yet")
+    """What the comments of a config say of runs; raises Failure where they say nothing of any."""
+    must_exist(path)
+    language, text, drafts = drafts_in(path, workspace)
+    comments, lines = parse(text, language).comments, LineIndex(text)
+    said = [(draft, conclusions_in(draft, comments, lines)) for draft in drafts]
+    if not any(found for _, found in said):
+        raise Failure(f"{path}: no comment such as `lr: 0.5  # dead end: diverges` stands at the end of a line")
+    settings, history = finding_settings(workspace.settings), workspace.snapshot.history
+    every = [offer for draft, found in said for offer in offers(draft, found, history, settings)]
+    if not every:
+        raise Failure(f"{path}: no run without a conclusion had these values and ended so; nothing was written")
+    conclusions: dict[str, Conclusion] = {}
+    for offer in every:
+        for run in offer.runs:
+            conclusions.setdefault(run.id, Conclusion(run, offer.said.reason, offer.said.verdict))
+    return list(conclusions.values())
 
 
 def show(conclusions: Sequence[Conclusion], *, on_stderr: bool = False) -> None:

@@ -1,4 +1,5 @@
-"""Quick fixes for a finding: silence it with a reason, retry on purpose, write down how the record ended, open it."""
+"""Quick fixes for a finding: silence it with a reason, retry on purpose, write down how the record ended, open it; and
+for a comment that is a conclusion."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from lsprotocol import types as t
 from tried.draft.directives import directive_text
 from tried.findings.finding import Finding
 from tried.lsp import commands
+from tried.lsp.comment_conclusions import comment_actions
 from tried.lsp.directive_edits import Insertion, place_for_directive
 from tried.lsp.open_document import Analysed, Document
 from tried.lsp.positions import to_position, to_range, to_span
@@ -39,12 +41,13 @@ async def code_actions(session: Session, params: t.CodeActionParams) -> Sequence
         return None
     wanted = to_span(known.text.lines, params.range, session.client.features.encoding)
     found = [f for f in document.shown if f.span.start <= wanted.end and wanted.start <= f.span.end]
-    if not found:
-        return None
     actions: list[t.CodeAction] = []
     for finding in found:
         place = await session.in_background(_place, known, document, finding)
         actions += _actions(session, document, known, finding, place, params.context.diagnostics)
+    actions += await comment_actions(session, document, known, wanted)
+    if not actions:
+        return None
     if session.client.features.code_action_literals:
         return actions
     return [action.command for action in actions if action.command is not None]

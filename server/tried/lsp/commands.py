@@ -1,4 +1,4 @@
-"""What code actions and editors can have done: mark a record, silence in tried.toml, open a record.
+"""What code actions and editors can have done: mark records, silence in tried.toml, open a record.
 
 Every command takes one table of arguments and answers with one; a mistake is an error with a message for the user.
 """
@@ -16,12 +16,13 @@ from tried.lsp.open_document import Document
 from tried.lsp.session import Session
 from tried.lsp.silence_table import add_silence
 from tried.lsp.uris import uri_of
-from tried.pool.journal import conclude
+from tried.pool.journal import conclude, conclusion_of, write_down
 from tried.pool.record import ExperimentRecord, Verdict
 from tried.storage.files import StorageError
 from tried.workspace import Workspace
 
 MARK = "tried.markRecord"
+CONCLUDE = "tried.concludeRecords"
 SILENCE = "tried.silence"
 OPEN_RECORD = "tried.openRecord"
 
@@ -35,13 +36,8 @@ async def mark(session: Session, arguments: object) -> dict[str, Any]:
     """
     table = _table(arguments)
     document, workspace = _workspace(session, table)
-    record = _known_record(workspace, table)
-    verdict = table.get("verdict")
-    if verdict is not None and verdict not in get_args(Verdict):
-        raise JsonRpcInvalidParams(f"verdict must be one of {', '.join(get_args(Verdict))}, not {verdict!r}")
-    reason = _text(table, "reason")
-    if not reason and verdict is None:
-        raise JsonRpcInvalidParams("nothing to write down: give a verdict, a reason, or both")
+    record = _known_record(workspace, _text(table, "record"))
+    verdict, reason = _judgement(table)
     folder = _own_folder(workspace)
     try:
         amendment = await session.in_background(conclude, folder, record.id, reason, verdict, session.precise_now())
@@ -50,6 +46,26 @@ async def mark(session: Session, arguments: object) -> dict[str, Any]:
     if document.folder is not None:
         session.spawn(session.refresh(document.folder))
     return {"record": record.id, "amendment": amendment.id}
+
+
+async def conclude_all(session: Session, arguments: object) -> dict[str, Any]:
+    """`{uri, records, verdict?, reason?}`: the same for several records, all of them or none."""
+    table = _table(arguments)
+    document, workspace = _workspace(session, table)
+    named = table.get("records")
+    if not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):
+        raise JsonRpcInvalidParams("records must be a list of ids")
+    records = [_known_record(workspace, one) for one in dict.fromkeys(named)]
+    verdict, reason = _judgement(table)
+    folder, now = _own_folder(workspace), session.precise_now()
+    try:
+        amendments = [conclusion_of(record.id, reason, verdict, now) for record in records]
+        await session.in_background(write_down, folder, amendments)
+    except (StorageError, ValueError) as error:
+        raise JsonRpcException(str(error), REQUEST_FAILED) from error
+    if document.folder is not None:
+        session.spawn(session.refresh(document.folder))
+    return {"records": [record.id for record in records], "amendments": [one.id for one in amendments]}
 
 
 async def silence(session: Session, arguments: object) -> dict[str, Any]:
@@ -76,7 +92,7 @@ async def open_record(session: Session, arguments: object) -> dict[str, Any]:
     place in a message. Answers with what it is."""
     table = _table(arguments)
     _, workspace = _workspace(session, table)
-    record = _known_record(workspace, table)
+    record = _known_record(workspace, _text(table, "record"))
     if record.url and record.url.lower().startswith(("https://", "http://")):
         shown = await session.client.show_document(record.url, external=True)
         if not shown:
@@ -106,8 +122,17 @@ def _workspace(session: Session, table: Mapping[str, Any]) -> tuple[Document, Wo
     return document, workspace
 
 
-def _known_record(workspace: Workspace, table: Mapping[str, Any]) -> ExperimentRecord:
-    identifier = _text(table, "record")
+def _judgement(table: Mapping[str, Any]) -> tuple[Verdict | None, str]:
+    verdict = table.get("verdict")
+    if verdict is not None and verdict not in get_args(Verdict):
+        raise JsonRpcInvalidParams(f"verdict must be one of {', '.join(get_args(Verdict))}, not {verdict!r}")
+    reason = _text(table, "reason")
+    if not reason and verdict is None:
+        raise JsonRpcInvalidParams("nothing to write down: give a verdict, a reason, or both")
+    return verdict, reason
+
+
+def _known_record(workspace: Workspace, identifier: str) -> ExperimentRecord:
     record: ExperimentRecord | None = workspace.snapshot.get(identifier)
     if record is None:
         raise JsonRpcInvalidParams(f"no record of the pool has the id {identifier!r}")

@@ -54,6 +54,7 @@ PULL_HANDLERS: dict[str, Callable[[Session, Any], Any]] = {
 
 COMMANDS: dict[str, Callable[[Session, Any], Awaitable[Any]]] = {
     commands.MARK: commands.mark,
+    commands.CONCLUDE: commands.conclude_all,
     commands.SILENCE: commands.silence,
     commands.OPEN_RECORD: commands.open_record,
 }
