@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import small_stores
+from small_stores import Build, Grow
 
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources import kit
+from tried.pool.sources import kit, registry
+from tried.pool.sources.discovery import discover
 from tried.pool.sources.journal_source import JournalSource
 from tried.pool.sources.kit import problems_of, scan_all
+from tried.pool.sources.registry import SourceKind
 from tried.pool.sources.results_table import ResultsTableSource
-from tried.pool.sources.source import Delta, Skipped
+from tried.pool.sources.sniffing import source_of
+from tried.pool.sources.source import Delta, Skipped, Source
 
 
 def journal(folder: Path) -> Path:
@@ -40,6 +45,70 @@ def table(folder: Path) -> Path:
 def append_to_table(path: Path) -> None:
     with path.open("a") as file:
         file.write("d4e5f6a\t1.20\t41\tdiscard\traise LEARNING_RATE to 0.5\n")
+
+
+@dataclass(frozen=True)
+class Case:
+    kind: SourceKind
+    build: Build
+    grow: Grow
+    ids: tuple[str, ...]
+
+
+CASES = [
+    Case(registry.MLFLOW_DATABASE, small_stores.mlflow_database, small_stores.grow_mlflow_database, ("mlflow:aaa",)),
+    Case(registry.MLFLOW_FILES, small_stores.mlflow_files, small_stores.grow_mlflow_files, ("mlflow:" + "a" * 32,)),
+    Case(
+        registry.HYDRA,
+        small_stores.hydra_folders,
+        small_stores.grow_hydra_folders,
+        ("hydra:outputs/2026-10-01/10-00-00",),
+    ),
+    Case(registry.WANDB, small_stores.wandb_folders, small_stores.grow_wandb_folders, ("wandb:abcd1234",)),
+    Case(
+        registry.OPTUNA_DATABASE,
+        small_stores.optuna_database,
+        small_stores.grow_optuna_database,
+        ("optuna:search", "optuna:search/0", "optuna:search/1"),
+    ),
+    Case(
+        registry.OPTUNA_JOURNAL,
+        small_stores.optuna_journal,
+        small_stores.grow_optuna_journal,
+        ("optuna:search", "optuna:search/0"),
+    ),
+    Case(registry.DVC, small_stores.dvc_experiments, small_stores.grow_dvc_experiments, ("dvc:early-one",)),
+    Case(registry.SACRED, small_stores.sacred_runs, small_stores.grow_sacred_runs, ("sacred:runs/1",)),
+    Case(
+        registry.LIGHTNING,
+        small_stores.lightning_logs,
+        small_stores.grow_lightning_logs,
+        ("lightning:lightning_logs/version_0",),
+    ),
+    Case(registry.SOMA, small_stores.soma_runs, small_stores.grow_soma_runs, ("soma:run_20261001T100000_ab12",)),
+]
+TOLD = pytest.mark.parametrize("case", CASES, ids=lambda case: case.build.__name__)
+
+
+@TOLD
+def test_a_trackers_source_does_what_every_source_must(tmp_path: Path, case: Case) -> None:
+    store = case.build(tmp_path)
+
+    def make(path: Path) -> Source:
+        deep = len(store.relative_to(tmp_path).parts)
+        return case.kind.make(path, path.parents[deep - 1])
+
+    assert problems_of(make, store, case.grow) == []
+    assert sorted(scan_all(make(store)).records) == sorted(case.ids)
+
+
+@TOLD
+def test_a_trackers_store_is_found_and_known_under_its_name(tmp_path: Path, case: Case) -> None:
+    store = case.build(tmp_path)
+    found = discover(tmp_path, disabled=[registry.COMMITS.name])
+    assert [(source.kind, source.path) for source in found.sources] == [(case.kind.name, store)]
+    assert found.notes == ()
+    assert source_of(store, tmp_path) == found.sources[0]
 
 
 def test_journals(tmp_path: Path) -> None:

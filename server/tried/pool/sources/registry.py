@@ -48,11 +48,15 @@ class Hints:
     folders: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     suffixes: frozenset[str] = frozenset()
+    beginnings: tuple[str, ...] = ()
+    """Of names of folders."""
 
     def fit(self, folders: Collection[str], files: Collection[str], suffixes: Collection[str]) -> bool:
         """`suffixes` are those of the files, in lower case."""
-        return not (
-            self.folders.isdisjoint(folders) and self.files.isdisjoint(files) and self.suffixes.isdisjoint(suffixes)
+        if not (self.folders.isdisjoint(folders) and self.files.isdisjoint(files)):
+            return True
+        return not self.suffixes.isdisjoint(suffixes) or (
+            bool(self.beginnings) and any(name.startswith(self.beginnings) for name in folders)
         )
 
 
@@ -81,6 +85,7 @@ def _ours(
     folders: Iterable[str] = (),
     files: Iterable[str] = (),
     suffixes: Iterable[str] = (),
+    beginnings: tuple[str, ...] = (),
     whole: bool = True,
 ) -> SourceKind:
     """A kind whose module in this package has `store_at` and the class `source`; imported when it is first asked."""
@@ -99,9 +104,8 @@ def _ours(
         made: Source = getattr(loaded(), source)(path, project)
         return made
 
-    return SourceKind(
-        name, store_at, make, Hints(frozenset(folders), frozenset(files), frozenset(suffixes)), whole=whole
-    )
+    hints = Hints(frozenset(folders), frozenset(files), frozenset(suffixes), beginnings)
+    return SourceKind(name, store_at, make, hints, whole=whole)
 
 
 def _journals_at(folder: Path, folders: Collection[str], files: Collection[str]) -> Sequence[Path]:
@@ -162,8 +166,10 @@ OPTUNA_JOURNAL: Final = _ours(
     "optuna", "optuna_journal", "OptunaJournalSource", suffixes=(".log", ".jsonl", ".journal")
 )
 DVC: Final = _ours("dvc", "dvc_experiments", "DvcExperimentsSource", folders=(".dvc",))
-SACRED: Final = _ours("sacred", "sacred_runs", "SacredRunsSource", folders=("1", "_sources"))
-LIGHTNING: Final = _ours("lightning", "lightning_logs", "LightningLogsSource", folders=("lightning_logs",))
+SACRED: Final = _ours("sacred", "sacred_runs", "SacredRunsSource", folders=("1", "_sources", "_resources"))
+LIGHTNING: Final = _ours(
+    "lightning", "lightning_logs", "LightningLogsSource", folders=("lightning_logs",), beginnings=("version_",)
+)
 SOMA: Final = _ours("soma", "soma_runs", "SomaRunsSource", folders=(".soma",))
 COMMITS: Final = _ours(
     "commits", "commit_trailers", "CommitTrailersSource", folders=(".git",), files=(".git",), whole=False

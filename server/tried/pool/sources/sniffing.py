@@ -73,17 +73,19 @@ def kind_of(path: Path) -> SourceKind | None:
 
 
 def _by_name(path: Path) -> SourceKind | None:
-    """As the search finds it: in the folder around it, or in the folder itself."""
+    """As the search finds it: in the folder around it or around that, or in the folder itself."""
     is_directory = is_folder(path)
     if not is_directory and path.suffix.lower() in (".tsv", ".csv"):
         return registry.TABLE
-    shown = (path.parent, (path.name,), ()) if is_directory else (path.parent, (), (path.name,))
+    shown = [(path.parent, (path.name,), ()) if is_directory else (path.parent, (), (path.name,))]
+    if is_directory:
+        shown.append((path.parent.parent, (path.parent.name,), ()))
     inside = listing_of(path) if is_directory else None
     for kind in kinds():
         if not kind.whole:
             continue
         with suppress(Exception):
-            if path in kind.store_at(*shown):
+            if any(path in kind.store_at(*folder) for folder in shown):
                 return kind
             if inside is not None and path in kind.store_at(path, inside.folders, inside.files):
                 return kind
