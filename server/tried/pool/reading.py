@@ -1,8 +1,8 @@
 """One line of JSON → records, and words for what of it could not be read.
 
-A record is lost only if it is no JSON object or has no id. A field that is not what it should be (`"metrics": 3`) is
-left out of what we use; a value that says nothing to us (`"timestamp": "yesterday"`) stays in the record. Both are
-said; the file itself is never changed.
+A record is lost only if it is no JSON object or has no id, nor another name for one (`foreign_lines`). A field that is
+not what it should be (`"metrics": 3`) is left out of what we use; a value that says nothing to us (`"timestamp":
+"yesterday"`) stays in the record. Both are said; the file itself is never changed.
 
 Invariant: nothing here raises, whatever the bytes.
 """
@@ -17,6 +17,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from tried.pool.foreign_lines import as_record
 from tried.pool.record import CHANGES, ExperimentRecord, as_number
 
 KINDS: Final = ("experiment", "amendment")
@@ -137,6 +138,8 @@ def _repair(data: dict[str, Any], records: list[ExperimentRecord], complaints: l
     if kind is not None and kind not in KINDS:
         complaints.append(_unknown_kind(kind))
         return
+    if data.get("id") is None and (translated := as_record(data)) is not None:
+        data = translated
     if isinstance(data.get("id"), bool) or data.get("id") in (None, "") or not isinstance(data["id"], str | int):
         complaints.append('no id: every record needs one, such as "id": "run-17"')
         return
