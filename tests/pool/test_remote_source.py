@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import stat
 import threading
 import time
@@ -12,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from remote_servers import Asked, LocalServer, MlflowApi, WandbApi, mlflow_run, respond, serving, wandb_node
 
 from tried.pool.sources import remote_cache, remote_source, wandb_server
 from tried.pool.sources.kit import Said, scan_all
+from tried.pool.sources.mlflow_server import MlflowServer
 from tried.pool.sources.remote_cache import RemoteCache
 from tried.pool.sources.remote_http import RemoteClient
 from tried.pool.sources.remote_source import RemoteSource
@@ -403,3 +407,40 @@ def test_a_server_whose_pages_have_no_end_is_left(tmp_path: Path, monkeypatch: p
         follower.look()
         assert len(server.asked) < 100
         assert 0 < len(follower.records) <= 3
+
+
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["NaN", "7"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = ("name", "status", "started", "ended", "experiment", "experiment_id", "params", "metrics", "tags", "run_id")
+NODE_FIELDS = (*wandb_server.FIELDS, "entity", "project")
+
+
+@settings(max_examples=200, deadline=None)
+@given(run=st.dictionaries(st.sampled_from(FIELDS), JSON))
+def test_whatever_mlflow_said_of_a_run_is_a_record(run: dict[str, Any]) -> None:
+    made = MlflowServer(RemoteTracker("mlflow", "http://localhost")).records({"a": run}, None, {"a": 0}, lambda _: None)
+    assert [record.id for record in made.records] == ["mlflow:a"]
+    assert made.records[0].to_json()
+
+
+@settings(max_examples=200, deadline=None)
+@given(run=st.dictionaries(st.sampled_from(NODE_FIELDS), JSON), inner=JSON)
+def test_whatever_wandb_said_of_a_run_is_a_record(run: dict[str, Any], inner: Any) -> None:
+    server = wandb_server.WandbServer(RemoteTracker("wandb", "http://localhost", ("a/b",)))
+    texts = {name: json.dumps(inner) for name in ("config", "summaryMetrics")}
+    for node in (run, {**run, **texts}):
+        made = server.records({"a": node}, None, {"a": 0}, lambda _: None)
+        assert [record.id for record in made.records] == ["wandb:a"]
+        assert made.records[0].to_json()
+
+
+def test_what_is_nested_very_deep_is_left_out(wandb_api: WandbApi, follower: Follower) -> None:
+    config = '{"lr": {"value": 1}, "deep": {"value": ' + "[" * 500 + "]" * 500 + "}}"
+    wandb_api.runs = [{**wandb_node("ab12", 0), "config": config}]
+    follower.look()
+    record = follower.records["wandb:ab12"]
+    assert record.params["lr"] == 1
+    assert 0 < json.dumps(record.params["deep"]).count("[") < 100
