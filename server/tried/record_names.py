@@ -81,22 +81,13 @@ def _by_last_part(snapshot: PoolSnapshot, part: str) -> Iterator[str]:
 
 
 def _by_run(snapshot: PoolSnapshot, part: str) -> Iterator[str]:
-    yield from (record.id for record in snapshot.records.values() if record.run_id == part)
+    yield from (record_id for record_id, facts in snapshot.facts() if facts.run_id == part)
 
 
 def _by_commit(snapshot: PoolSnapshot, part: str) -> Iterator[str]:
     if len(part) < LEAST_OF_A_COMMIT:
         return
-    for record in snapshot.records.values():
-        if record.git and (commit := _commit(record)) and commit.startswith(part):
-            yield record.id
-
-
-def _commit(record: ExperimentRecord) -> str | None:
-    told = record.git
-    if isinstance(told, dict):
-        told = next((told[key] for key in ("commit", "sha", "hash", "revision") if told.get(key)), None)
-    return told if isinstance(told, str) else None
+    yield from (id_ for id_, facts in snapshot.facts() if facts.commit is not None and facts.commit.startswith(part))
 
 
 def _near(snapshot: PoolSnapshot, named: str) -> Iterator[str]:

@@ -348,3 +348,32 @@ def test_a_line_that_defeats_the_reader_costs_itself_alone(path: Path, monkeypat
     assert said(delta) == [("line 2", "could not be read: KeyError: 'id'")]
     assert source.line_of("b") == 3
     assert source.line_of("cursed") is None
+
+
+def test_a_long_journal_comes_in_batches(path: Path) -> None:
+    path.write_bytes(b"".join(line(f"r{number}") for number in range(4_500)) + b'{"id": "torn"')
+    source = JournalSource(path)
+    first = source.scan(None)
+    assert (len(first.upserts), first.more, first.reset) == (2_000, True, False)
+    assert first.total is not None
+    assert 4_400 <= first.total <= 4_600
+    second = source.scan(first.cursor)
+    assert (ids(second)[0], len(second.upserts), second.more, second.reset) == ("r2000", 2_000, True, False)
+    third = source.scan(second.cursor)
+    assert (len(third.upserts), third.more, third.total) == (500, False, None)
+    assert [where for where, _ in said(third)] == ["line 4501"], "the torn line is told by the first reading"
+    assert source.scan(third.cursor).is_empty
+
+
+def test_a_journal_that_grows_between_batches_is_read_on_and_one_that_is_another_is_read_anew(path: Path) -> None:
+    path.write_bytes(b"".join(line(f"r{number}") for number in range(2_500)))
+    source = JournalSource(path)
+    first = source.scan(None)
+    with path.open("ab") as file:
+        file.write(line("late"))
+    rest = source.scan(first.cursor)
+    assert (rest.reset, len(rest.upserts), ids(rest)[-1], rest.more) == (False, 501, "late", False)
+    path.write_bytes(b"".join(line(f"s{number}") for number in range(2_500)))
+    anew = source.scan(rest.cursor)
+    assert (anew.reset, len(anew.upserts), anew.more) == (True, 2_000, True)
+    assert (source.scan(anew.cursor).reset, len(source.scan(anew.cursor).upserts)) == (False, 500)

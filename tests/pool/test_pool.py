@@ -204,12 +204,13 @@ def test_later_amendments_win_by_line_in_a_journal_and_by_time_between_them() ->
 
 def test_of_two_sources_with_the_same_id_the_first_has_the_record_and_both_count() -> None:
     one, two = (
-        Scripted("one").says(record("r1", notes="one")),
-        Scripted("two").says(record("r1", notes="two"), record("r2")),
+        Scripted("one").says(record("r1", notes="one", name="first")),
+        Scripted("two").says(record("r1", notes="two", name="second"), record("r2")),
     )
     pool = Pool([one, two])
     snapshot = pool.refresh()
-    assert notes(snapshot) == {"r1": "one", "r2": None}
+    assert notes(snapshot) == {"r1": "one\n\ntwo", "r2": None}
+    assert snapshot.records["r1"].name == "first"
     assert [report.records for report in snapshot.sources] == [1, 2]
     assert snapshot.totals.records == 2
     one.says(removed=["r1"])
@@ -235,10 +236,10 @@ def test_sources_may_come_go_and_change_places() -> None:
     assert pool.refresh() is first
     pool.use([two, one])
     both = pool.refresh()
-    assert notes(both) == {"r1": "two", "r2": None}
+    assert notes(both) == {"r1": "two\n\none", "r2": None}
     pool.use([one, two])
     swapped = pool.refresh()
-    assert notes(swapped) == {"r1": "one", "r2": None}
+    assert notes(swapped) == {"r1": "one\n\ntwo", "r2": None}
     assert [report.path for report in swapped.sources] == ["/one", "/two"]
     pool.use([])
     assert len(pool.refresh()) == 0

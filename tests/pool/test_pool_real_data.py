@@ -51,7 +51,13 @@ def test_times_that_are_none_are_remarked_on_and_nothing_else_is(
 def test_a_round_trip_loses_nothing(snapshot: PoolSnapshot, written: list[dict[str, Any]]) -> None:
     for item, record in zip(written, snapshot.records.values(), strict=True):
         expected = _as_we_write_it(item)
-        assert json.loads(record.to_json()) == expected
+        found = json.loads(record.to_json())
+        if record.derivation is not None and record.derivation.computed:
+            stated, filled = expected.pop("derivation", {}), found.pop("derivation")
+            assert {key: filled.get(key) for key, value in stated.items() if value} == {
+                key: value for key, value in stated.items() if value
+            }
+        assert found == expected
 
 
 def _as_we_write_it(item: dict[str, Any]) -> dict[str, Any]:
@@ -71,6 +77,8 @@ def test_judgements_follow_the_verdict_else_the_outcome_and_the_deltas(
     low = {"val_bpb", "score_bpb", "val_loss", "val_rmse", "best_val_bpb", "macro_loss"}
     high = {"val_bpb_gain_as_written", "rmse_improvement", "val_psnr", "score", "mfu"}
     for item, record in zip(written, snapshot.records.values(), strict=True):
+        if record.derivation is not None and record.derivation.computed and "verdict" not in item:
+            continue  # judged by what its parent had
         if "verdict" in item:
             expected = item["verdict"] == "dead_end"
         elif (item.get("conclusion") or {}).get("outcome") == "crashed":
@@ -130,7 +138,10 @@ def test_tables_are_recognised_by_what_they_say_of_their_rows() -> None:
 def test_no_row_of_a_pool_of_all_stores_is_lost() -> None:
     pool = Pool(discover(STORES).sources)
     snapshot = pool.refresh()
-    assert len(snapshot) == sum(report.records for report in snapshot.sources) > 1400
+    said = sum(report.records for report in snapshot.sources)
+    twice = sum(report.merged for report in snapshot.sources if report.kind == "soma")
+    assert twice == 8, "soma's journal has these runs, too"
+    assert len(snapshot) == said - twice > 1400
     assert pool.refresh() is snapshot
     for record_id in list(snapshot.records)[::97]:
         place = pool.place_of(record_id)

@@ -142,7 +142,8 @@ def derivation_of(
     """What a record changed from its recorded parent and what that did, in the words of the record's format.
 
     Parameters are compared as in findings (knobs, budgets, contexts; neither seeds nor paths), and only where both
-    logged some. Metrics count where both have ended and have them as numbers.
+    logged some. Metrics count where both have ended and have them as numbers, unless nothing is known to differ between
+    two that logged parameters: a run that only repeats its parent shows the noise, and moved nothing.
     """
     difference = difference_of(side_of(parent), side_of(record), directions)
     both_logged = bool(parent.params and record.params)
@@ -152,7 +153,9 @@ def derivation_of(
     if difference.code is not None:
         changes.append(_change("CodeChanged", from_sha=difference.code[0], to_sha=difference.code[1]))
     metrics = [each for each in difference.metrics if each.before is not None and each.after is not None]
-    if not (_has_ended(parent) and _has_ended(record)):
+    own_changes = record.derivation is not None and record.derivation.changes
+    is_replicate = difference.is_empty and difference.equal > 0 and both_logged and not own_changes
+    if is_replicate or not (_has_ended(parent) and _has_ended(record)):
         metrics = []
     return Derivation.model_validate(
         {

@@ -46,7 +46,7 @@ _DIRECTION_WORDS: dict[str, Direction] = {
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="allow", populate_by_name=True)
+    model_config = ConfigDict(extra="allow", populate_by_name=True, ser_json_inf_nan="constants")
 
 
 class Duration(_Part):
@@ -117,11 +117,14 @@ class MetricDelta(_Part):
 
 
 class Derivation(_Part):
+    """From its parent to a record. `computed`: some of it was worked out from the two, not stated by anybody."""
+
     from_: str | None = Field(default=None, alias="from")
     to: str | None = None
     changes: list[Change] = Field(default_factory=list)
     metric_delta: dict[str, MetricDelta] = Field(default_factory=dict)
     summary: str | None = None
+    computed: bool = False
 
     @field_validator("changes", "metric_delta", mode="before")
     @classmethod

@@ -202,11 +202,7 @@ def component_blocks(
 ) -> list[Block]:
     """How often a component was part of a run, how that ended, and which of those runs bear most on this config."""
     title = Paragraph((Strong(component.name), Text("·"), Code(component.token)))
-    runs = [
-        record.id
-        for record in snapshot.records.values()
-        if record.architecture is not None and component.token in record.architecture.node_tokens
-    ]
+    runs = [record_id for record_id, facts in snapshot.facts() if component.token in facts.components]
     if not runs:
         return [title, Paragraph((Text("No run with a recorded architecture has it."),))]
     bad = sum(ending_of(snapshot, record_id) == "dead_end" for record_id in runs)

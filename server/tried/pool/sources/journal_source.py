@@ -1,4 +1,4 @@
-"""A journal as a source: read once, then only what was appended.
+"""A journal as a source: read once, in batches, then only what was appended.
 
 Between scans a cursor remembers how far the file was read and how it looked. Growth is read from there; a file that is
 another one now, or shorter, or rewritten, is read anew. A change of bytes in the middle that leaves the first and the
@@ -22,7 +22,7 @@ from typing import BinaryIO, Final
 from tried.pool.journal import LINE_LIMIT
 from tried.pool.reading import Reading, read_line
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources.source import Delta, Skipped
+from tried.pool.sources.source import BATCH, Delta, Skipped
 from tried.storage.files import reason_of
 
 _BLOCK: Final = 1 << 20
@@ -50,7 +50,8 @@ class JournalCursor:
     """`offset` bytes and `lines` lines were read; `head` and `tail` are digests of the first and last of those bytes.
 
     `ended`: the last line read had its line end. `torn` is the length of an unfinished last line, `torn_said` whether
-    it was reported. `failure` is why the file could not be read at all.
+    it was reported. `failure` is why the file could not be read at all. `unread`: the file goes on, for the next batch;
+    `again`: this is not the first reading of it.
     """
 
     state: FileState | None = None
@@ -63,6 +64,8 @@ class JournalCursor:
     torn_said: bool = False
     line_of: Mapping[str, int] = field(default_factory=dict)
     failure: str | None = None
+    unread: bool = False
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class JournalSource:
             if not stat.S_ISREG(status.st_mode):
                 return _failed("is a folder, not a journal" if stat.S_ISDIR(status.st_mode) else "is not a file", known)
             state = FileState.of(status)
-            if known is not None and known.failure is None and known.state == state:
+            if known is not None and known.failure is None and known.state == state and not known.unread:
                 return _unchanged(known)
             with self.path.open("rb") as file:
                 return _read(file, state, known)
@@ -122,19 +125,24 @@ def _unfinished(cursor: JournalCursor) -> Skipped:
 
 
 def _read(file: BinaryIO, state: FileState, known: JournalCursor | None) -> Delta:
-    first = known is None or known.failure is not None
-    start = known if known is not None and not first and not known.torn_said and _grew(file, state, known) else None
+    read = known if known is not None and known.failure is None else None
+    start = read if read is not None and not read.torn_said and _goes_on(file, state, read) else None
     reset = known is not None and start is None
-    at = start or JournalCursor()
+    at = start or JournalCursor(again=read is not None)
+    # There may be no second look at a torn line. In a file that grows under our eyes it is mostly a write in progress.
+    first = not at.again and (start is None or at.unread)
     if at.offset == 0:
         at = replace(at, offset=len(_BOM) if file.read(len(_BOM)) == _BOM else 0)
     upserts: list[ExperimentRecord] = []
     skipped: list[Skipped] = []
     remarks: list[Skipped] = []
     line_of = dict(at.line_of)
-    offset, lines, ended, torn = at.offset, at.lines, at.ended, 0
+    offset, lines, ended, torn, more = at.offset, at.lines, at.ended, 0, False
     file.seek(offset)
     for line, length, complete in _lines(file):
+        if len(upserts) + len(skipped) >= BATCH:
+            more = True
+            break
         if not ended:
             ended = True
             if line == b"":
@@ -162,12 +170,12 @@ def _read(file: BinaryIO, state: FileState, known: JournalCursor | None) -> Delt
                     skipped.append(Skipped(earlier, f"replaced by {where}, which has the same id {record.id!r}"))
                 line_of[record.id] = lines
     head, tail = _digests(file, offset)
-    cursor = JournalCursor(state, offset, lines, head, tail, ended, torn, False, line_of)
+    cursor = JournalCursor(state, offset, lines, head, tail, ended, torn, False, line_of, None, more, not first)
     if torn and first:
-        # There may be no second look. In a file that grows under our eyes it would mostly be a write in progress.
         skipped.append(_unfinished(cursor))
         cursor = replace(cursor, torn_said=True)
-    return Delta(tuple(upserts), (), tuple(skipped), cursor, reset, tuple(remarks))
+    total = round(state.size / max(offset, 1) * len(line_of)) if more else None
+    return Delta(tuple(upserts), (), tuple(skipped), cursor, reset, tuple(remarks), more, total)
 
 
 def _reading_of(line: bytes) -> Reading:
@@ -178,10 +186,12 @@ def _reading_of(line: bytes) -> Reading:
         return Reading(complaints=(f"could not be read: {type(error).__name__}: {error}"[:200],), whole=False)
 
 
-def _grew(file: BinaryIO, state: FileState, known: JournalCursor) -> bool:
-    """The same file, longer, with the bytes that were read where they were."""
+def _goes_on(file: BinaryIO, state: FileState, known: JournalCursor) -> bool:
+    """The same file, longer than what was read of it, with the bytes that were read where they were."""
     was = known.state
-    if was is None or (was.device, was.inode) != (state.device, state.inode) or state.size <= was.size:
+    if was is None or (was.device, was.inode) != (state.device, state.inode):
+        return False
+    if state.size < was.size or (state.size == was.size and not known.unread):
         return False
     return _digests(file, known.offset) == (known.head, known.tail)
 
