@@ -6,6 +6,7 @@ from lsprotocol import types as t
 
 from tried.lsp.open_document import Document
 from tried.lsp.session import Session
+from tried.pool.sources.registry import COMMITS
 
 
 def subscribe(session: Session) -> None:
@@ -18,7 +19,10 @@ def _no_pool(session: Session, document: Document) -> None:
     known, folder = document.current, document.folder
     if known is None or known.analysis is None or known.is_partial or folder is None or folder.workspace is None:
         return
-    if not known.analysis.is_config or folder.told_of_missing_pool or folder.workspace.snapshot.sources:
+    if not known.analysis.is_config or folder.told_of_missing_pool:
+        return
+    # Every repository has commits, and those tell of runs that others have.
+    if any(source.kind != COMMITS.name for source in folder.workspace.snapshot.sources):
         return
     folder.told_of_missing_pool = True
     session.client.show(

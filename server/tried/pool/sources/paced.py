@@ -134,7 +134,7 @@ class PacedSource:
         return self.inner.path
 
     def scan(self, cursor: object | None) -> Delta:
-        if cursor is not None and not self.pace.is_due(self.inner.path):
+        if not self.pace.is_due(self.inner.path) and cursor is not None:
             return Delta(cursor=cursor)
         wall, cpu = time.perf_counter(), time.thread_time()
         delta = self.inner.scan(cursor)

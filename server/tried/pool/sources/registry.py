@@ -94,10 +94,7 @@ def _ours(
         return importlib.import_module(f"tried.pool.sources.{module}")
 
     def store_at(folder: Path, inside: Collection[str], beside: Collection[str]) -> Sequence[Path]:
-        try:
-            found: Sequence[Path] = loaded().store_at(folder, inside, beside)
-        except ModuleNotFoundError:
-            return ()
+        found: Sequence[Path] = loaded().store_at(folder, inside, beside)
         return found
 
     def make(path: Path, project: Path | None) -> Source:
