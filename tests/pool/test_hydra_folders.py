@@ -189,6 +189,13 @@ def test_the_config_may_name_line_and_tags(tmp_path: Path) -> None:
     assert record.verdict == "dead_end"
 
 
+def test_the_config_may_say_what_came_of_it(tmp_path: Path) -> None:
+    config = "lr: 0.1\ntried:\n  hypothesis: warmup helps\n  verdict: dead end\n  parent: hydra:outputs/x\n"
+    record = one(tmp_path, config=config, overrides="- +tried.hypothesis='warmup helps'\n")
+    assert (record.hypothesis, record.verdict, record.parent) == ("warmup helps", "dead_end", "hydra:outputs/x")
+    assert record.params == {"lr": 0.1}
+
+
 def test_a_launcher_that_is_not_the_usual_one_is_kept(tmp_path: Path) -> None:
     slurm = HYDRA.replace(
         "hydra._internal.core_plugins.basic_launcher.BasicLauncher", "hydra_plugins.x.y.SlurmLauncher"

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from tried.draft.keys import normalise_key
 from tried.draft.prose import LINE_KEYS, named_value
+from tried.pool.sources.json_parts import list_in, mapping_in, own_labels
 from tried.pool.sources.logged_metrics import Logged, metrics_in_csv, metrics_in_json
 from tried.pool.sources.run_files import FolderReader, modified, moment_of, names_in
 from tried.pool.sources.run_log import ending_in, tail_of
@@ -70,10 +71,10 @@ def read_job(job: FolderReader, native_id: str, sweep: str | None) -> TrackedRun
     """The run of a job's folder. `native_id` and `sweep` are what the record and its search are called."""
     folder = job.folder
     config = job.yaml(".hydra/config.yaml", _CONFIG_LIMIT)
-    params = config if isinstance(config, dict) else {}
+    params, labels = own_labels(mapping_in(config))
     overrides = [
         str(each)[:OVERRIDE_LIMIT]
-        for each in _list(job.yaml(".hydra/overrides.yaml", _CONFIG_LIMIT))
+        for each in list_in(job.yaml(".hydra/overrides.yaml", _CONFIG_LIMIT))
         if not _is_hydras(each)
     ]
     settings = settings_of(job)
@@ -95,6 +96,7 @@ def read_job(job: FolderReader, native_id: str, sweep: str | None) -> TrackedRun
         name=_name(settings.job_name, overrides),
         status=status,
         params=params,
+        labels=labels,
         metrics=logged.values,
         nonfinite=logged.nonfinite,
         started=times.started,
@@ -102,7 +104,7 @@ def read_job(job: FolderReader, native_id: str, sweep: str | None) -> TrackedRun
         last_written=times.last_written,
         seconds=times.seconds,
         error=error,
-        tags=[str(tag) for tag in _list(params.get("tags")) if isinstance(tag, str)],
+        tags=[str(tag) for tag in list_in(params.get("tags")) if isinstance(tag, str)],
         experiment=settings.job_name,
         research_line=_line_in(params),
         sweep=sweep,
@@ -176,10 +178,6 @@ def _line_in(params: Mapping[str, Any]) -> str | None:
     """The research line that the config itself names, by the keys by which a draft does."""
     plain = {normalise_key(key): value for key, value in params.items() if isinstance(value, str | int)}
     return next((name for key in LINE_KEYS if (name := named_value(plain.get(key)))), None)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _is_hydras(override: Any) -> bool:

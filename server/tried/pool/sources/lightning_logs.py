@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from tried.pool.sources.folder_watch import Signature, signature_of
 from tried.pool.sources.hydra_job import is_through, output_folder_of
+from tried.pool.sources.json_parts import mapping_in, own_labels
 from tried.pool.sources.logged_metrics import Logged, metrics_in_csv
 from tried.pool.sources.run_files import FolderReader, modified, moment_of
 from tried.pool.sources.run_folders import Found, Reading, scan_folders
@@ -64,7 +65,7 @@ class LightningLogsSource:
     def _tracked(self, version: FolderReader) -> TrackedRun:
         folder = version.folder
         hparams = version.yaml("hparams.yaml")
-        params = hparams if isinstance(hparams, dict) else {}
+        params, labels = own_labels(mapping_in(hparams))
         history = version.read("metrics.csv", metrics_in_csv) or Logged()
         began, wrote = modified(folder / "hparams.yaml"), modified(folder / "metrics.csv")
         through = is_through(history, params)
@@ -75,6 +76,7 @@ class LightningLogsSource:
             name=f"{title} {version.key}" if title else version.key,
             status="finished" if through else None,
             params=params,
+            labels=labels,
             metrics=history.values,
             nonfinite=history.nonfinite,
             started=moment_of(began if began is not None else wrote),

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tried.pool.record import as_number
 from tried.pool.sources.folder_watch import Signature, signature_of
-from tried.pool.sources.json_parts import list_in, mapping_in, text_in, time_in
+from tried.pool.sources.json_parts import list_in, mapping_in, own_labels, text_in, time_in
 from tried.pool.sources.logged_metrics import METRIC_LIMIT, Logged, last_of, numbers_in
 from tried.pool.sources.run_files import FolderReader
 from tried.pool.sources.run_folders import Found, Reading, scan_folders
@@ -93,7 +93,7 @@ def _tracked(run: FolderReader, native_id: str) -> TrackedRun:
     options = mapping_in(meta.get("options"))
     status = STATUSES.get(str(said.get("status")).upper())
     logged = _metrics(run, said.get("result"))
-    params = _plain(run.json("config.json"), 0)
+    params, labels = own_labels(mapping_in(_plain(run.json("config.json"), 0)))
     updates = [str(each) for each in list_in(options.get("UPDATE"))]
     host = mapping_in(said.get("host")).get("hostname")
     name = " ".join([text_in(experiment.get("name")) or "run", *updates])
@@ -105,7 +105,8 @@ def _tracked(run: FolderReader, native_id: str) -> TrackedRun:
         native_id=native_id,
         name=name if len(name) <= NAME_LIMIT else f"{name[: NAME_LIMIT - 1]}…",
         status=status,
-        params=params if isinstance(params, dict) else {},
+        params=params,
+        labels=labels,
         metrics=logged.values,
         nonfinite=logged.nonfinite,
         started=time_in(said.get("start_time")),
