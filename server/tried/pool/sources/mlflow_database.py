@@ -90,15 +90,14 @@ class MlflowDatabaseSource:
         if is_reset:
             known = DatabaseCursor()
         removed: tuple[str, ...] = ()
+        skipped: dict[Skipped, None] = {}
         if not known.pending:
-            known, removed = self._looked(known, state)
+            known, removed = self._looked(known, state, skipped)
         families, digests = known.families.copy(), dict(known.digests)
-        told = list(known.told) if is_reset or not known.digests else []
         for run_id in removed:
             digests.pop(run_id, None)
         affected = families.take(dict.fromkeys(removed)) & digests.keys() if removed else frozenset()
         now = dict.fromkeys((*known.pending[:BATCH], *sorted(affected)))
-        skipped: dict[Skipped, None] = {}
 
         def stored(run_ids: Sequence[str]) -> Mapping[str, StoredRun]:
             with read(self.path) as connection:
@@ -107,7 +106,7 @@ class MlflowDatabaseSource:
             return found
 
         batch = batch_of(now, stored, families, digests, self._homes)
-        new = [*told, *(skip for skip in (*skipped, *batch.skipped) if skip not in known.skipped)]
+        new = [skip for skip in (*skipped, *batch.skipped) if skip not in known.skipped]
         later = known.pending[BATCH:]
         cursor = replace(
             known, digests=digests, families=families, pending=later, skipped=known.skipped | frozenset(new)
@@ -122,7 +121,9 @@ class MlflowDatabaseSource:
             total=known.total,
         )
 
-    def _looked(self, known: DatabaseCursor, state: State) -> tuple[DatabaseCursor, tuple[str, ...]]:
+    def _looked(
+        self, known: DatabaseCursor, state: State, skipped: dict[Skipped, None]
+    ) -> tuple[DatabaseCursor, tuple[str, ...]]:
         """A cursor whose `pending` are the runs that may have changed since `known`, and the runs that are gone."""
         with read(self.path) as connection:
             tables = MlflowTables(connection)
@@ -138,22 +139,21 @@ class MlflowDatabaseSource:
                 last=(tables.last_row("params"), tables.last_row("metrics")),
                 is_loaded=True,
             )
+            for name in tables.missing:
+                skipped[Skipped(str(self.path), f"has no table {name}: what it would tell of runs is unknown")] = None
             if not known.is_loaded:
                 active = tables.active_runs(experiments)
-                lacking = tuple(
-                    Skipped(str(self.path), f"has no table {name}: what it would tell of runs is unknown")
-                    for name in tables.missing
-                )
-                return replace(new, pending=tuple(active), total=len(active), told=lacking), ()
-            regrouped = [
-                n for n in {**known.experiments, **experiments} if known.experiments.get(n) != experiments.get(n)
-            ]
+                self._tell_damage(tables, skipped)
+                return replace(new, pending=tuple(active), total=len(active)), ()
+            both = {**known.experiments, **experiments}
+            regrouped = [number for number in both if known.experiments.get(number) != experiments.get(number)]
             removed: tuple[str, ...] = ()
             total = known.total
             if regrouped or known.runs != new.runs:
                 active = tables.active_runs(experiments)
                 total = len(active)
-                removed = tuple(sorted(known.digests.keys() - set(active)))
+                if "runs" not in tables.damaged:
+                    removed = tuple(sorted(known.digests.keys() - set(active)))
             if new.last[0] < known.last[0] or new.last[1] < known.last[1]:
                 changed = tables.active_runs(experiments)
             else:
@@ -164,7 +164,15 @@ class MlflowDatabaseSource:
                     *tables.runs_after("params", known.last[0]),
                     *tables.runs_after("metrics", known.last[1]),
                 ]
+            self._tell_damage(tables, skipped)
             return replace(new, pending=tuple(dict.fromkeys(changed)), total=total), removed
+
+    def _tell_damage(self, tables: MlflowTables, skipped: dict[Skipped, None]) -> None:
+        for name in tables.damaged:
+            why = (
+                f"is damaged: part of its table {name} cannot be read; `sqlite3 {self.path.name} .recover` may save it"
+            )
+            skipped[Skipped(str(self.path), why)] = None
 
     @property
     def _homes(self) -> tuple[Path, ...]:

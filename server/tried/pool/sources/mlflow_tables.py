@@ -38,6 +38,10 @@ class MlflowTables:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self.columns = columns_of(connection, TABLES)
+        self.damaged: dict[str, None] = {}
+        """Tables of which a part could not be read."""
+        self._lost: list[str] | None = None
+        """If not None: tables that could not be read are named here, and are empty."""
 
     @property
     def is_mlflow(self) -> bool:
@@ -76,7 +80,7 @@ class MlflowTables:
             try:
                 found.append(hash(self._rows(query, (start, end))[0][0]))
             except sqlite3.DatabaseError as error:
-                _raise_if_locked(error)
+                self._note_damage(table, error)
                 found.append(0)
         return tuple(found)
 
@@ -86,7 +90,7 @@ class MlflowTables:
         try:
             return int(self._rows(f"SELECT max(rowid) FROM {table}")[0][0] or 0)
         except sqlite3.DatabaseError as error:
-            _raise_if_locked(error)
+            self._note_damage(table, error)
             return 0
 
     def runs_in_segment(self, table: str, segment: int) -> list[str]:
@@ -129,7 +133,7 @@ class MlflowTables:
         found: dict[str, StoredRun],
         skipped: list[Skipped],
     ) -> None:
-        """A chunk at once; if that fails, its halves, down to the runs that cannot be read."""
+        """A chunk at once; if that fails, its halves, down to the runs of which a part cannot be read."""
         pending = [run_ids]
         while pending:
             chunk = pending.pop()
@@ -141,7 +145,12 @@ class MlflowTables:
                     half = len(chunk) // 2
                     pending += [chunk[half:], chunk[:half]]
                 else:
-                    skipped.append(Skipped(f"run {chunk[0]}", f"lies in a damaged part of the database: {error}"))
+                    self._lost = []
+                    found.update(self._chunk(chunk, experiments, places))
+                    what = "it" if "runs" in self._lost else f"its {' and '.join(self._lost)}"
+                    why = f"{what} cannot be read, being in a damaged part of the database"
+                    skipped.append(Skipped(f"run {chunk[0]}", why))
+                    self._lost = None
 
     def _chunk(self, run_ids: Sequence[str], experiments: Experiments, places: tuple[str, ...]) -> dict[str, StoredRun]:
         own: dict[str, tuple[Any, ...]] = {str(row[0]): row for row in self._of("runs", _RUN, run_ids)}
@@ -193,7 +202,13 @@ class MlflowTables:
         if not {"run_uuid", *(("key", "value") if table != "runs" else ())} <= columns:
             return []
         query = f"SELECT {selected(columns, wanted)} FROM {table} WHERE run_uuid IN ({marks(run_ids)})"
-        return self._rows(query, run_ids)
+        try:
+            return self._rows(query, run_ids)
+        except sqlite3.DatabaseError as error:
+            if self._lost is None or is_locked(error):
+                raise
+            self._lost.append(table)
+            return []
 
     def _find_first_nonfinite(self, runs: Mapping[str, StoredRun]) -> None:
         """When the metrics that ended as no finite numbers began to be so; for as many runs as HISTORY_STEPS allow."""
@@ -232,14 +247,18 @@ class MlflowTables:
         try:
             return self._rows(query)
         except sqlite3.DatabaseError as error:
-            _raise_if_locked(error)
+            self._note_damage(table, error)
         found: list[tuple[Any, ...]] = []
         for bounds in self._segments(table):
             try:
                 found += self._rows(f"{query} WHERE rowid > ? AND rowid <= ?", bounds)
             except sqlite3.DatabaseError as error:
-                _raise_if_locked(error)
+                self._note_damage(table, error)
         return found
+
+    def _note_damage(self, table: str, error: sqlite3.DatabaseError) -> None:
+        _raise_if_locked(error)
+        self.damaged[table] = None
 
     def _segments(self, table: str) -> list[tuple[int, int]]:
         size = SEGMENTS[table]
