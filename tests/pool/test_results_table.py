@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tried.pool.record import ExperimentRecord
 from tried.pool.sources import table_rows
 from tried.pool.sources.results_table import ResultsTableSource, is_results_table, research_line_of
 from tried.pool.sources.source import Delta
-from tried.pool.sources.table_layout import Status, status_of
+from tried.pool.sources.table_layout import Layout, Status, status_of_row
 
 HEADER = "commit\tval_bpb\tmemory_gb\tstatus\tdescription"
 BASIC = f"""{HEADER}
@@ -170,12 +171,29 @@ def test_what_is_none(text: str, tmp_path: Path) -> None:
 
 
 def test_a_log_that_leaves_open_how_its_rows_ended_judges_none(tmp_path: Path) -> None:
-    table = rows(tmp_path, "exp_id\tdescription\tmodel\tcv_mae\nE0\tbaseline\tridge\t4.4\nE1\tmore trees\tgbm\t9\n")
+    header = "exp_id\tdescription\tmodel\tcv_mae"
+    table = rows(tmp_path, f"{header}\nE0\tbaseline\tridge\t4.4\nE1\tmore trees\tgbm\t9\n")
     assert [run.id.rsplit(":", 1)[1] for run in table] == ["E0", "E1"]
     assert [run.metrics for run in table] == [{"cv_mae": 4.4}, {"cv_mae": 9.0}]
     assert [run.params for run in table] == [{"model": "ridge"}, {"model": "gbm"}]
     assert [(run.verdict, run.outcome, run.parent) for run in table] == [(None, None, None)] * 2
     assert not any(is_dead_end(run) or worked(run) for run in table)
+
+
+def test_notes_say_what_became_of_rows_where_no_column_does(tmp_path: Path) -> None:
+    cells = [
+        *("5-fold CV n=9 KEEP wall=2s", "5-fold CV REVERT (delta=-0.1)", "decision=REVERT,REVERT", "DEFER (no data)"),
+        *("KEEP or REVERT?", "reverted later", "CRASH", "to keep-REVERT-ed", ""),
+    ]
+    lines = (f"E{number}\tx\t0.{number + 1}\t{cell}" for number, cell in enumerate(cells))
+    table = rows(tmp_path, "\n".join(["exp_id\tdescription\tauc\tnotes", *lines]))
+    assert [run.verdict or run.outcome for run in table] == [
+        *("works", "dead_end", "dead_end", None, None, None, "crashed", None, None),
+    ]
+    assert [run.parent and run.parent.rsplit(":", 1)[1] for run in table] == [None] + ["E0"] * 8
+    header = "exp_id\tdescription\tauc\tstatus\tnotes"
+    with_status = rows(tmp_path, f"{header}\nE0\tx\t1\tkeep\tREVERT\nE1\tx\t1\t\tREVERT\n")
+    assert [run.verdict for run in with_status] == ["works", None]
 
 
 def test_a_status_that_decides_nothing_is_a_tag(tmp_path: Path) -> None:
@@ -407,12 +425,12 @@ def test_a_short_row_is_filled_up_where_the_status_stands_first(tmp_path: Path) 
 
 
 def test_a_row_that_defeats_the_reader_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fragile(cell: str) -> Status:
-        if cell == "revert":
+    def fragile(cells: Sequence[str], layout: Layout) -> Status:
+        if "revert" in cells:
             raise IndexError("list index out of range")
-        return status_of(cell)
+        return status_of_row(cells, layout)
 
-    monkeypatch.setattr(table_rows, "status_of", fragile)
+    monkeypatch.setattr(table_rows, "status_of_row", fragile)
     delta = scan(tmp_path, BASIC)
     assert [run.id.rsplit(":", 1)[-1] for run in delta.upserts] == ["c24aaaa", "66fbbbb", "caf1111", "de00000"]
     assert [(s.where, s.why) for s in delta.skipped] == [

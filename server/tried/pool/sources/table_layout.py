@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tried.pool.metric_names import direction_by_name, is_bookkeeping_metric
@@ -94,6 +94,8 @@ STATUSES: Final[Mapping[str, Status]] = {
 _DECIDING: Final = frozenset({"keep", "kept", "discard", "discarded", "revert", "reverted", "crash", "crashed"})
 NO_VALUE: Final = frozenset({"", "-", "--", "—", "n/a", "na", "none", "null", "nan", "?", "tbd", "todo", "pending"})
 _FIRST_WORD = re.compile(r"[a-z]+")
+_CAPITALS = re.compile(r"(?<![\w-])(?:KEEP|KEPT|REVERT(?:ED)?|DISCARD(?:ED)?|REJECT(?:ED)?|CRASH(?:ED)?|OOM)(?![\w-])")
+"""Words of a status that are one in the midst of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ def layout_of(table: Table) -> Layout | None:
     metrics = tuple(index for index in rest if _is_numeric(index, table.rows))
     context = tuple(i for i, name in enumerate(names) if name in CONTEXT_COLUMNS and i not in metrics)
     candidates = [table.header[index] for index in metrics if not is_bookkeeping_metric(table.header[index])]
-    return Layout(
+    layout = Layout(
         header=table.header,
         status=status,
         description=description,
@@ -166,8 +168,8 @@ def layout_of(table: Table) -> Layout | None:
         pair=pair,
         context=context,
         primary=candidates[0] if candidates else None,
-        decides=status is not None and any(_has_verdict(row.cells, status) for row in table.rows),
     )
+    return replace(layout, decides=any(_has_verdict(row.cells, layout) for row in table.rows))
 
 
 def laid_out(row: Row, layout: Layout) -> tuple[list[str] | None, str | None]:
@@ -207,6 +209,17 @@ def status_of(cell: str) -> Status:
     return Status()
 
 
+def status_of_row(cells: Sequence[str], layout: Layout) -> Status:
+    """By the status column; in a table without one, by what the notes say in capitals (`5-fold CV, REVERT`), unless
+    they say several things."""
+    if layout.status is not None:
+        status = status_of(cells[layout.status])
+    else:
+        said = {STATUSES[word.lower()] for index in layout.notes for word in _CAPITALS.findall(cells[index])}
+        status = said.pop() if len(said) == 1 else Status()
+    return status if layout.decides else replace(status, kept=False)
+
+
 def _status_column(names: Sequence[str], rows: Sequence[Row]) -> int | None:
     """A column with a fitting name in which some row was kept, discarded, reverted or crashed; without any rows yet,
     `status` beside an id and a description."""
@@ -232,8 +245,9 @@ def _is_undecided_log(names: Sequence[str], rows: Sequence[Row]) -> bool:
     )
 
 
-def _has_verdict(cells: Sequence[str], index: int) -> bool:
-    return index < len(cells) and status_of(cells[index]).verdict is not None
+def _has_verdict(cells: Sequence[str], layout: Layout) -> bool:
+    looked_at = layout.notes if layout.status is None else (layout.status,)
+    return len(cells) > max(looked_at, default=-1) and status_of_row(cells, layout).verdict is not None
 
 
 def _is_deciding(cells: Sequence[str], index: int) -> bool:

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from tried.draft.parameters import normalise_key
@@ -21,7 +21,7 @@ from tried.pool.sources.described_changes import changes_in, is_baseline
 from tried.pool.sources.source import Skipped
 from tried.pool.sources.table import Table
 from tried.pool.sources.table_commits import TableCommits
-from tried.pool.sources.table_layout import NO_VALUE, Layout, Status, laid_out, status_of
+from tried.pool.sources.table_layout import NO_VALUE, Layout, Status, laid_out, status_of_row
 from tried.pool.sources.trailers import Conclusion
 from tried.storage.commit_cache import KnownCommit, KnownConfig
 
@@ -72,8 +72,7 @@ def planned(
         if cells is None:
             continue
         try:
-            status = status_of(cells[layout.status]) if layout.status is not None else Status()
-            status = status if layout.decides else replace(status, kept=False)
+            status = status_of_row(cells, layout)
             context = tuple(cells[index] for index in layout.context)
             native = _native_id(cells, layout, seen)
         except Exception as error:
