@@ -67,6 +67,29 @@ def test_a_common_change_is_an_explanation_too() -> None:
     assert group.verdict == "dead_end"
 
 
+def test_a_region_holds_in_its_context() -> None:
+    def at(dataset: str, size: int) -> dict[str, Any]:
+        return {"dataset": dataset, "batch_size": size, "lr": 0.001}
+
+    small = [record(f"small{i}", at("cifar", 100)) for i in range(9)]
+    fits = [record(f"fits{i}", at("melanoma", size)) for i, size in enumerate((4, 8))]
+    big = [failed(f"big{i}", at("melanoma", size), "out_of_memory") for i, size in enumerate((100, 32, 16))]
+    found = triage(runs_from([*small, *fits, *big]))
+    assert [(group.proposal, group.verdict) for group in found] == [
+        ("out of memory at dataset = melanoma and batch_size >= 16 (3 runs; 8 fits)", "dead_end")
+    ]
+
+
+def test_what_broke_later_for_another_cause_did_fit() -> None:
+    big = [failed(f"big{i}", {"batch_size": 32}, "out_of_memory", duration=20) for i in range(2)]
+    late = failed("late", {"batch_size": 8}, "code_error", error="KeyError: 1", duration=21)
+    early = failed("early", {"batch_size": 16}, "code_error", error="KeyError: 1", duration=20)
+    found = triage(runs_from([*big, late, early]))
+    assert [group.proposal for group in found if group.cause == "out_of_memory"] == [
+        "out of memory at batch_size >= 32 (2 runs; 8 fits)"
+    ]
+
+
 def test_where_nothing_is_known_nothing_is_proposed_and_nothing_judged() -> None:
     worse: dict[str, Any] = {"derivation": {"metric_delta": {"val_loss": {"before": 1.0, "after": 2.0}}}}
     found = shown(

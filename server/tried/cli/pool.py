@@ -34,7 +34,11 @@ from tried.workspace import Workspace, workspace_folder
 MOST_SKIPPED = 5
 MOST_LINES = 8
 DOCTOR: Final = "doctor"
-ROLE_WORDS: Final = {"launcher": "launcher", "step": "pipeline step", "sweep": "search as a whole"}
+ROLE_WORDS: Final = {
+    "launcher": ("launcher", "launchers"),
+    "step": ("pipeline step", "pipeline steps"),
+    "sweep": ("search as a whole", "searches as a whole"),
+}
 
 
 def pool(
@@ -103,7 +107,7 @@ def _print(workspace: Workspace, pools: list[Path] | None) -> None:
 def _source(source: SourceReport, folder: Path | None, now: datetime) -> Text:
     path = Path(source.path)
     shown = path.relative_to(folder) if folder and path.is_relative_to(folder) else path
-    aside = [counted(count, ROLE_WORDS.get(role, role)) for role, count in source.roles.items()]
+    aside = [counted(count, *ROLE_WORDS.get(role, (role, role))) for role, count in source.roles.items()]
     if source.merged:
         aside.append(f"{source.merged:,} also known from another source")
     told = [f"newest {moment_ago(source.newest, now)}"] if source.newest is not None else []

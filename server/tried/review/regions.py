@@ -14,11 +14,11 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from tried.draft.keys import words_of
-from tried.draft.parameters import RecordedValue, is_known
+from tried.draft.parameters import ParameterKind, RecordedValue, is_known
 from tried.findings.comparison import number_of
 from tried.pool.record import Cause
 from tried.pool.run import Run
@@ -39,7 +39,7 @@ _SIZE_WORDS: Final = frozenset(
     (
         *("batch", "size", "length", "len", "seq", "sequence", "width", "hidden", "dim", "dims", "depth", "layers"),
         *("resolution", "crop", "tokens", "context", "channels", "heads", "embed", "units", "filters", "image"),
-        *("patches", "window", "nodes", "blocks"),
+        *("patches", "window", "nodes", "blocks", "batchsize", "seqlen", "hiddensize", "imagesize", "imgsize", "bs"),
     )
 )
 _SMALL_SIZE_WORDS: Final = frozenset({"vocab", "step", "accumulation", "test", "eval", "val", "valid", "validation"})
@@ -56,6 +56,7 @@ class Condition:
     value: object
     text: str
     nearest: str | None = None
+    is_context: bool = False
 
     def __str__(self) -> str:
         return f"{self.shown} {self.sign} {self.text}"
@@ -84,6 +85,17 @@ class Region:
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.conditions))
+
+    @property
+    def is_context(self) -> bool:
+        """It names a dataset or the like, and nothing that one turns."""
+        return all(condition.is_context for condition in self.conditions)
+
+    @property
+    def nearest(self) -> str | None:
+        """The value nearest to the region with which a run worked, all else in it."""
+        turned = [condition for condition in self.conditions if not condition.is_context]
+        return turned[0].nearest if len(turned) == 1 and not self.inside else None
 
     def holds(self, run: Run) -> bool:
         return all(condition.holds(run) for condition in self.conditions)
@@ -158,6 +170,33 @@ def region_of(group: Sequence[Run], working: Working, cause: Cause | None = None
     return _of_two(group, working, candidates, cause)
 
 
+def region_in_context(group: Sequence[Run], working: Working, cause: Cause | None = None) -> Region | None:
+    """The same, held against those runs that worked in the group's context alone (its dataset, base model …), which it
+    then names. None where the group has no context in common, or all that worked are in it."""
+    shared = [
+        (key, recorded)
+        for key, recorded in group[0].in_force.items()
+        if recorded.kind is ParameterKind.CONTEXT
+        and is_known(recorded.value)
+        and all((other := run.in_force.get(key)) and other.value == recorded.value for run in group)
+    ]
+    others = Counter(key for run in working.runs for key, one in shared if _is_elsewhere(run, key, one))
+    near = [run for run in working.runs if not any(_is_elsewhere(run, key, one) for key, one in shared)]
+    if not others or not near:
+        return None
+    found = region_of(group, Working(near), cause)
+    if found is None or found.is_context:
+        return None
+    most = max(shared, key=lambda item: (others[item[0]], item[0]))
+    named = Condition(most[0], most[1].shown, "=", most[1].value, most[1].text, is_context=True)
+    return Region((named, *found.conditions), found.covered, found.inside, found.outside)
+
+
+def _is_elsewhere(run: Run, key: str, shared: RecordedValue) -> bool:
+    other = run.in_force.get(key)
+    return other is not None and other.value != shared.value
+
+
 def chance_of(covered: int, group: int, inside: int, working: int) -> float:
     """How likely so many or more of the group lie in a region that holds `covered` + `inside` of all runs, if it has
     nothing to do with how they ended: the upper tail of the hypergeometric distribution."""
@@ -203,7 +242,8 @@ def _of_two(
                 continue
             outside = first.outside + second.outside
             if len(candidates) ** 2 * chance_of(len(group), len(group), 0, outside) < CHANCE_LIMIT:
-                pair = sorted((first.condition, second.condition), key=lambda condition: condition.key)
+                both = (replace(first.condition, nearest=None), replace(second.condition, nearest=None))
+                pair = sorted(both, key=lambda condition: condition.key)
                 return Region(tuple(pair), len(group), 0, outside)
     return None
 
@@ -258,7 +298,8 @@ def _equalities(key: str, recorded: Sequence[RecordedValue], column: _Column, le
             continue
         one = min((one for one in recorded if one.value == value), key=lambda one: one.text)
         inside = column.values[value]
-        yield _Candidate(Condition(key, one.shown, "=", value, one.text), covered, inside, known - inside, False)
+        condition = Condition(key, one.shown, "=", value, one.text, is_context=one.kind is ParameterKind.CONTEXT)
+        yield _Candidate(condition, covered, inside, known - inside, False)
 
 
 def _is_telling(key: str, shown: str, sign: Sign, cause: Cause | None) -> bool:

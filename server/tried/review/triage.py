@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tried.draft.parameters import COMPARED_KINDS, kind_of
+from tried.draft.parameters import COMPARED_KINDS, ParameterKind, kind_of
 from tried.pool.headline import error_line
 from tried.pool.record import Cause, Verdict
 from tried.pool.run import Run
-from tried.review.regions import Region, Working, region_of
+from tried.review.regions import Region, Working, region_in_context, region_of
 from tried.review.runs import is_concluded
 
 DEAD_END_CAUSES: Final[tuple[Cause, ...]] = ("out_of_memory", "diverged")
@@ -76,11 +76,15 @@ def triage(runs: Iterable[Run]) -> list[Group]:
     every = list(runs)
     working: dict[str | None, list[Run]] = {}
     gathered: dict[_Likeness, list[Run]] = {}
+    crashed: dict[str | None, list[Run]] = {}
     for run in every:
         record = run.record
         if run.ending == "worked" and not run.debug:
             working.setdefault(record.research_line, []).append(run)
-        elif _is_unexplained(run):
+            continue
+        if run.cause not in (None, "out_of_memory"):
+            crashed.setdefault(record.research_line, []).append(run)
+        if _is_unexplained(run):
             cause = run.cause or "unknown"
             line = None if cause in _ANYWHERE else record.research_line
             error = normalised_error(record.error or "") if cause in _BY_ERROR else ""
@@ -91,7 +95,11 @@ def triage(runs: Iterable[Run]) -> list[Group]:
         lines = tuple(dict.fromkeys(run.record.research_line for run in members))
         if lines not in held_against:
             held_against[lines] = Working(run for line in lines for run in working.get(line, ()))
-        groups += _parted(likeness.cause, lines, members, held_against[lines])
+        against = held_against[lines]
+        if likeness.cause == "out_of_memory":
+            others = (run for line in lines for run in crashed.get(line, ()))
+            against = Working([*against.runs, *_fitted(members, others)])
+        groups += _parted(likeness.cause, lines, members, against)
     return sorted(_gathered(groups), key=lambda group: (-len(group.runs), group.runs[0].order))
 
 
@@ -111,6 +119,20 @@ def _gathered(groups: Iterable[Group]) -> list[Group]:
     return kept
 
 
+def _fitted(group: Sequence[Run], others: Iterable[Run]) -> list[Run]:
+    """Runs that ended badly for another cause, and that ran for longer than most of the group: memory was not it."""
+    durations = sorted(seconds for run in group if (seconds := _seconds(run)) is not None)
+    if not durations:
+        return []
+    usual = durations[(len(durations) - 1) // 2]
+    return [run for run in others if (seconds := _seconds(run)) is not None and seconds > usual]
+
+
+def _seconds(run: Run) -> float | None:
+    duration = run.record.duration
+    return duration.secs + duration.nanos / 1e9 if duration is not None else None
+
+
 def _is_unexplained(run: Run) -> bool:
     record = run.record
     ended_badly = run.ending == "dead_end" or (record.outcome or "").casefold() in ("stopped", "killed", "cancelled")
@@ -121,16 +143,34 @@ def _parted(cause: Cause, lines: tuple[str | None, ...], runs: Sequence[Run], wo
     """The group, or parts of it that regions of the parameters set apart."""
     groups: list[Group] = []
     rest = list(runs)
-    while rest and len(groups) < _MOST_PARTS:
-        region = region_of(rest, working, cause) if cause not in ("infrastructure", "stopped") else None
-        held = [run for run in rest if region is not None and region.holds(run)]
+    while rest and len(groups) < _MOST_PARTS and cause not in ("infrastructure", "stopped"):
+        region, part = _best(rest, working, cause)
+        held = [run for run in part if region is not None and region.holds(run)]
         if region is None or not held:
             break
         groups.append(_group(cause, lines, held, region, len(working)))
-        rest = [run for run in rest if not region.holds(run)]
+        taken = {run.id for run in held}
+        rest = [run for run in rest if run.id not in taken]
     if rest:
         groups.append(_group(cause, lines, rest, None, len(working)))
     return groups
+
+
+def _best(runs: Sequence[Run], working: Working, cause: Cause) -> tuple[Region | None, Sequence[Run]]:
+    """The region that explains most, and the runs that it is about: of parameters over all contexts; else of parameters
+    in one context; else a context."""
+    region = region_of(runs, working, cause)
+    if region is not None and not region.is_context:
+        return region, runs
+    contexts: dict[frozenset[tuple[str, object]], list[Run]] = {}
+    for run in runs:
+        context = frozenset((k, r.value) for k, r in run.in_force.items() if r.kind is ParameterKind.CONTEXT)
+        contexts.setdefault(context, []).append(run)
+    for part in sorted(contexts.values(), key=lambda part: (-len(part), part[0].order)):
+        found = region_in_context(part, working, cause)
+        if found is not None:
+            return found, part
+    return region, runs
 
 
 def _group(
@@ -199,9 +239,8 @@ def sentence_for(
 def _contrast(region: Region | None, cause: Cause) -> list[str]:
     if region is None:
         return []
-    nearest = region.conditions[0].nearest if len(region.conditions) == 1 else None
-    if nearest is not None and region.inside == 0:
-        return [f"{nearest} {'fits' if cause == 'out_of_memory' else 'works'}"]
+    if region.nearest is not None:
+        return [f"{region.nearest} {'fits' if cause == 'out_of_memory' else 'works'}"]
     others = f"{region.outside:,} other{'' if region.outside == 1 else 's'} worked"
     return [others + (f", {region.inside:,} here too" if region.inside else "")]
 
