@@ -115,15 +115,19 @@ def test_a_traceback_in_its_log_is_how_it_ended(tmp_path: Path) -> None:
             "completed",
             {"val.f1": 0.5, "n": 3.0},
         ),
-        ({"results.json": '[{"step": 1, "loss": 3}, {"step": 2, "loss": 2}]'}, "completed", {"loss": 2.0}),
+        ({"metrics.json": '{"loss": [3, 2], "words": ["a"]}'}, "completed", {"loss": 2.0}),
+        ({"metrics.json": "{}"}, None, {}),
+        ({"results.json": '[{"step": 1, "loss": 3}, {"step": 2, "loss": 2}]'}, None, {"loss": 2.0}),
         (
             {"metrics.json": '{"iteration": 1, "loss": 3}\n{"iteration": 2, "loss": 2}\n{"iter'},
-            "completed",
+            None,
             {"loss": 2.0},
         ),
         ({"metrics.csv": "step,loss,acc\n0,3,\n1,,0.5\n2,2,\n3,1"}, None, {"loss": 2.0, "acc": 0.5}),
         ({"csv/version_0/metrics.csv": "epoch,step,val/loss\n0,9,2\n"}, None, {"val/loss": 2.0}),
-        ({"lightning_logs/version_0/metrics.csv": "epoch,step,test/acc\n0,9,0.5\n"}, "completed", {"test/acc": 0.5}),
+        ({"lightning_logs/version_0/metrics.csv": "epoch,step,test/acc\n0,9,0.5\n"}, None, {"test/acc": 0.5}),
+        ({"metrics.csv": "step,loss,test/acc\n0,3,\n9,2,\n9,,0.5\n"}, "completed", {"loss": 2.0, "test/acc": 0.5}),
+        ({"metrics.csv": "step,loss,test/acc\n0,3,0.4\n9,2,0.5\n"}, None, {"loss": 2.0, "test/acc": 0.5}),
     ],
 )
 def test_results_tell_of_a_good_end_and_a_history_alone_does_not(
@@ -137,6 +141,9 @@ def test_the_last_epoch_that_was_wanted_is_a_good_end(tmp_path: Path) -> None:
     history = {"metrics.csv": "epoch,step,val_loss\n0,9,2\n1,19,1.5\n"}
     assert one(tmp_path / "a", config="trainer: {max_epochs: 2}\n", files=history).outcome == "completed"
     assert one(tmp_path / "b", config="trainer: {max_epochs: 3}\n", files=history).outcome is None
+    on_its_way = {"metrics.json": '{"epoch": 1, "val_loss": 2}'}
+    assert one(tmp_path / "c", config="max_epochs: 3\n", files=on_its_way).outcome is None
+    assert one(tmp_path / "d", config="max_epochs: 2\n", files=on_its_way).outcome == "completed"
 
 
 def test_a_loss_that_is_no_number_has_diverged_at_a_step(tmp_path: Path) -> None:

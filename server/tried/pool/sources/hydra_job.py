@@ -54,7 +54,7 @@ _LINE_TIME = re.compile(r"^\[?(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)", re
 _ZONES: Final = timedelta(hours=14)
 _LOG_END: Final = 4_096
 _QUARTER: Final = timedelta(minutes=15)
-_TESTED = re.compile(r"(?:test|final|best)[._/-]", re.IGNORECASE)
+_TESTED = re.compile(r"(?:test|final)[._/-]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,8 @@ def read_job(job: FolderReader, native_id: str, sweep: str | None) -> TrackedRun
     log = _log_of(folder, names, settings)
     text = tail_of(log) if log is not None else ""
     error = ending_in(text)
-    results, history = _results(job, names), _history(job, names)
-    logged = history.joined(results)
-    through = bool(results.values) or is_through(history, params)
-    status: Status | None = "finished" if through and error is None else None
+    logged = _history(job, names).joined(_results(job, names))
+    status: Status | None = "finished" if is_through(logged, params) and error is None else None
     times = _times(job.key, folder, text, names)
     more: dict[str, Any] = {"overrides": overrides} if overrides else {}
     if settings.launcher is not None and settings.launcher != "basic":
@@ -140,14 +138,21 @@ def output_folder_of(folder: Path) -> str | None:
     return settings_of(FolderReader(folder, "")).output_dir
 
 
-def is_through(history: Logged, params: Mapping[str, Any]) -> bool:
-    """A training whose history tells that it came to its end: it was tested, or the last epoch was reached."""
-    if any(_TESTED.match(name) for name in history.values):
-        return True
-    last = history.last_step.get("epoch")
+def is_through(logged: Logged, params: Mapping[str, Any]) -> bool | None:
+    """Whether a training came to its end, as far as what it logged tells; None where it does not.
+
+    It reached, or did not reach, the last epoch that its config asks for; or it was tested once after a training of
+    more steps; or it wrote results that are no history.
+    """
+    last = logged.last_step.get("epoch")
     trainer = params.get("trainer")
-    wanted = (trainer if isinstance(trainer, dict) else params).get("max_epochs", params.get("max_epochs"))
-    return last is not None and isinstance(wanted, int) and not isinstance(wanted, bool) and 0 < wanted <= last + 1
+    wanted = (trainer if isinstance(trainer, dict) else {}).get("max_epochs", params.get("max_epochs"))
+    if last is not None and isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0:
+        return wanted <= last + 1
+    once = any(times == 1 and _TESTED.match(name) for name, times in logged.times.items())
+    if once and any(times > 1 for times in logged.times.values()):
+        return True
+    return None if logged.history else True
 
 
 def _values_in(text: str) -> dict[str, str]:

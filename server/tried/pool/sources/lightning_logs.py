@@ -68,7 +68,7 @@ class LightningLogsSource:
         params, labels = own_labels(mapping_in(hparams))
         history = version.read("metrics.csv", metrics_in_csv) or Logged()
         began, wrote = modified(folder / "hparams.yaml"), modified(folder / "metrics.csv")
-        through = is_through(history, params)
+        through = is_through(history, params) is True
         title = self.path.name if self.path.name != FOLDER else None
         return TrackedRun(
             kind=self.kind,

@@ -10,7 +10,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ WHOLE_LIMIT: Final = 4 * 1024 * 1024
 
 END_LIMIT: Final = 256 * 1024
 
-STEP_COLUMNS: Final = ("step", "global_step", "iteration", "iter", "epoch")
+STEP_COLUMNS: Final[tuple[str, ...]] = ("step", "global_step", "iteration", "iter", "epoch")
 """What numbers the rows of a history, the first of these that is there."""
 
 _DEEPEST: Final = 6
@@ -34,12 +34,13 @@ _DEEPEST: Final = 6
 @dataclass(frozen=True, slots=True)
 class Logged:
     """`values`: the last number of each metric. `nonfinite`: the step at which it first was none (None: not known).
-    `last_step` by step column; `rows` that were read."""
+    `last_step` by step column; `times`: how often each metric was written. `history`: written as the run went."""
 
     values: Mapping[str, float] = field(default_factory=dict)
     nonfinite: Mapping[str, int | None] = field(default_factory=dict)
     last_step: Mapping[str, float] = field(default_factory=dict)
-    rows: int = 0
+    times: Mapping[str, int] = field(default_factory=dict)
+    history: bool = True
 
     def joined(self, other: Logged) -> Logged:
         """Where both have a metric, that of `other`."""
@@ -47,7 +48,8 @@ class Logged:
             {**self.values, **other.values},
             {**self.nonfinite, **other.nonfinite},
             {**self.last_step, **other.last_step},
-            self.rows + other.rows,
+            {**self.times, **other.times},
+            self.history and other.history,
         )
 
 
@@ -69,7 +71,9 @@ def metrics_in_json(path: Path) -> Logged | None:
     if not isinstance(found, dict):
         return Logged()
     values = dict(numbers_in(found))
-    return Logged(values, dict.fromkeys(name for name, value in values.items() if not math.isfinite(value)), {}, 1)
+    bad = dict.fromkeys(name for name, value in values.items() if not math.isfinite(value))
+    steps = {name: values[name] for name in STEP_COLUMNS if name in values}
+    return Logged(values, bad, steps, dict.fromkeys(values, 1), history=not values)
 
 
 def metrics_in_csv(path: Path) -> Logged | None:
@@ -91,7 +95,7 @@ def metrics_in_csv(path: Path) -> Logged | None:
         found = last_of(dict(zip(names, row, strict=False)) for row in rows)
     except csv.Error as error:
         raise Unreadable(f"is no table: {error}") from None
-    return Logged(found.values, dict.fromkeys(found.nonfinite), found.last_step, found.rows) if cut else found
+    return replace(found, nonfinite=dict.fromkeys(found.nonfinite)) if cut else found
 
 
 def last_of(rows: Iterable[Mapping[Any, Any]]) -> Logged:
@@ -99,9 +103,8 @@ def last_of(rows: Iterable[Mapping[Any, Any]]) -> Logged:
     values: dict[str, float] = {}
     first_bad: dict[str, int | None] = {}
     last_step: dict[str, float] = {}
-    count = 0
+    times: dict[str, int] = {}
     for row in rows:
-        count += 1
         numbers = dict(numbers_in(row)) if any(isinstance(value, dict | list) for value in row.values()) else None
         if numbers is None:
             numbers = {str(name): number for name, value in row.items() if (number := _number(value)) is not None}
@@ -116,7 +119,8 @@ def last_of(rows: Iterable[Mapping[Any, Any]]) -> Logged:
                 first_bad.setdefault(name, step)
             if name in values or len(values) < METRIC_LIMIT:
                 values[name] = number
-    return Logged(values, first_bad, last_step, count)
+                times[name] = times.get(name, 0) + 1
+    return Logged(values, first_bad, last_step, times)
 
 
 def _objects_in_lines(text: str) -> Iterator[dict[str, Any]]:
