@@ -163,8 +163,8 @@ def run_of_study(
 
 
 def better(one: float | None, other: float | None, direction: Direction | None) -> float | None:
-    """The better of two values, one of which may be unknown or no number."""
-    known = [value for value in (one, other) if value is not None and not math.isnan(value)]
+    """The better of two values; what is unknown or not finite is none."""
+    known = [value for value in (one, other) if value is not None and math.isfinite(value)]
     if not known:
         return None
     return max(known) if direction == "max" else min(known)
