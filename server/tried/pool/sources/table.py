@@ -59,11 +59,11 @@ def read_table(data: bytes) -> Table | None:
         return None
     kept: list[Row] = []
     for row in rows[1:]:
-        if max(map(len, row.cells)) > CELL_LIMIT or len(row.cells) > 2 * COLUMN_LIMIT:
+        if len(row.cells) > 2 * COLUMN_LIMIT or max(map(len, row.cells)) > CELL_LIMIT:
             skipped.append(
                 Skipped(f"line {row.line}", f"a cell of more than {CELL_LIMIT:,} characters, or too many cells")
             )
-        elif tuple(cell.strip() for cell in row.cells) != header:
+        elif row.cells != header:
             kept.append(row)
     return Table(header, tuple(kept), tuple(skipped))
 
@@ -74,7 +74,8 @@ def _tab_separated(lines: list[str], start: int) -> list[Row]:
     for number, line in enumerate(lines[start:], start + 1):
         if not line.strip() or (line.lstrip().startswith("#") and "\t" not in line):
             continue
-        rows.append(Row(number, tuple(_unquoted(cell.strip()) for cell in line.split("\t"))))
+        cells = tuple(map(str.strip, line.split("\t")))
+        rows.append(Row(number, tuple(map(_unquoted, cells)) if '"' in line else cells))
     return rows
 
 

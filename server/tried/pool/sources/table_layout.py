@@ -175,7 +175,7 @@ def layout_of(table: Table) -> Layout | None:
 def laid_out(row: Row, layout: Layout) -> tuple[list[str] | None, str | None]:
     """(cells, one for each column of the header, or None; a complaint or None)."""
     cells, width = list(row.cells), len(layout.header)
-    if sum(bool(cell) for cell in cells) < 2:
+    if len(cells) - cells.count("") < 2:
         return None, "fewer than two cells; a remark needs a `#` in front"
     if len(cells) < width:
         # Perhaps the first cell was left out altogether, tab included; else those on the right.

@@ -26,6 +26,7 @@ from tried.pool.sources.trailers import Conclusion
 from tried.storage.commit_cache import KnownCommit, KnownConfig
 
 KIND: Final = "results-table"
+_SPACE = re.compile(r"\s+")
 _COMMIT = re.compile(r"[0-9a-f]{6,64}\Z", re.IGNORECASE)
 
 
@@ -302,14 +303,12 @@ def _metric_delta(primary: str | None, metrics: Mapping[str, Any], before: Mappi
 def _native_id(cells: Sequence[str], layout: Layout, seen: Counter[str]) -> str:
     """The commit or id; with a digest of the row's words where it is missing or taken; numbered where all is alike."""
     native = cells[layout.native_id].strip() if layout.native_id is not None else ""
-    if native.lower() in NO_VALUE:
-        native = ""
+    native = "" if native.lower() in NO_VALUE else _SPACE.sub("_", native)[:80]
+    if native and not seen[native]:
+        seen[native] += 1
+        return native
     words = [cells[i] for i in (layout.description, *layout.parameters, *layout.context) if i is not None]
     digest = hashlib.sha256("\0".join(words).encode("utf-8", "replace")).hexdigest()[:8]
-    native = re.sub(r"\s+", "_", native)[:80]
-    for candidate in (native, f"{native}~{digest}" if native else f"row-{digest}"):
-        if candidate and not seen[candidate]:
-            seen[candidate] += 1
-            return candidate
+    candidate = f"{native}~{digest}" if native else f"row-{digest}"
     seen[candidate] += 1
-    return f"{candidate}~{seen[candidate]}"
+    return candidate if seen[candidate] == 1 else f"{candidate}~{seen[candidate]}"
