@@ -200,6 +200,8 @@ def _apply(
             state.open[trial.number] = trial
             _changed(state, trial, changed, removed)
     elif code in (5, 6, 7, 8, 9):
+        if operation["trial_id"] < 0:
+            raise ValueError("names a trial that there is not")
         index, number = replay.trials[operation["trial_id"]]
         state = replay.studies[index]
         found = state.open.get(number)
