@@ -67,6 +67,7 @@ class Assembly:
         self._now: datetime | None = None
         self._known_facts: dict[RecordFacts, RecordFacts] = {}
         self._is_reordered = False
+        self._ordered_before: dict[str, Entry] = {}
 
     def steps(
         self, states: Sequence[SourceState], now: datetime | None, *, amended: bool, reordered: bool
@@ -100,7 +101,8 @@ class Assembly:
             self.aliases = self._names.published(self.aliases)
             self.children = self._children.published(self.children)
             if upserts or self._is_reordered:
-                self.published = MappingProxyType(self._ordered(states, upserts))
+                self._ordered_before = self._ordered(states, upserts)
+                self.published = MappingProxyType(self._ordered_before)
             yield Step(self.published, tuple(removed) if is_first else (), tuple(upserts))
             is_first = False
         self.fresh.clear()
@@ -207,7 +209,7 @@ class Assembly:
         """All entries in the order of the sources."""
         entries = self.entries
         if not self._is_reordered:
-            return {**self.published, **{record.id: entries[record.id] for record in upserts}}
+            return {**self._ordered_before, **{record.id: entries[record.id] for record in upserts}}
         self._is_reordered = False
         found: dict[str, Entry] = {}
         for state in states:

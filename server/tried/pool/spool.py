@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import zlib
 from collections import OrderedDict
@@ -31,7 +32,7 @@ CACHED_BYTES: Final = 8 * 1024 * 1024
 
 _LENGTH_BITS: Final = 28
 _LONGEST: Final = (1 << _LENGTH_BITS) - 1
-_NO_NUMBERS: Final = (b"NaN", b"Infinity", b'"nan"', b'"inf"', b'"-inf"')
+_NO_NUMBER: Final = re.compile(rb'NaN|Infinity|"nan"|"-?inf"')
 
 
 class Spool:
@@ -154,7 +155,7 @@ def _encoded(record: ExperimentRecord) -> tuple[bytes, ExperimentRecord, bool]:
     """(bytes, the record as they read back, True), or False where it cannot be written and read back as JSON."""
     try:
         text = record.model_dump_json(by_alias=True, exclude_unset=True).encode()
-        if any(word in text for word in _NO_NUMBERS):
+        if _NO_NUMBER.search(text):
             text, record = _in_full(record)
     except Exception:  # lone surrogates, dates, whatever else a source left in a value
         try:
