@@ -161,6 +161,16 @@ def test_deleted_runs_go_when_two_rounds_did_not_see_them(wandb_api: WandbApi, f
     assert sorted(follower.records) == ["wandb:r0", "wandb:r2", "wandb:r3", "wandb:r4"]
 
 
+def test_a_run_that_one_round_did_not_see_stays(wandb_api: WandbApi, follower: Follower) -> None:
+    follower.look()
+    hidden = wandb_api.runs.pop(1)
+    rounds = [follower.look() for _ in range(2)]  # 4 runs in pages of 2: one round
+    wandb_api.runs.append(hidden)
+    rounds += [follower.look() for _ in range(6)]
+    assert not any(rounds)
+    assert len(follower.records) == 5
+
+
 def test_a_restart_shows_what_was_there_without_the_server(
     wandb: LocalServer, follower: Follower, tmp_path: Path
 ) -> None:
@@ -344,6 +354,16 @@ def test_mlflow_page_by_page_then_what_is_new(mlflow_api: MlflowApi, tmp_path: P
         said = [each for _ in range(3) for each in follower.look()]
         assert said == ["mlflow:m1"]
         assert follower.records["mlflow:m1"].notes == "did not help"
+
+
+def test_mlflow_runs_that_go_on_are_read_each_time(mlflow_api: MlflowApi, tmp_path: Path) -> None:
+    mlflow_api.runs.append(mlflow_run("long", -600, "RUNNING"))
+    with serving(mlflow_api.answer) as server:
+        follower = Follower(RemoteTracker("mlflow", server.address, interval_seconds=0), tmp_path)
+        follower.look()
+        mlflow_api.runs[-1]["data"]["metrics"][0]["value"] = 0.125
+        assert follower.look() == ["mlflow:long"]
+        assert follower.records["mlflow:long"].metrics == {"val_loss": 0.125}
 
 
 def test_mlflow_children_know_their_sweep_when_it_comes_later(mlflow_api: MlflowApi, tmp_path: Path) -> None:

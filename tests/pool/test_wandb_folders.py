@@ -14,7 +14,9 @@ import pytest
 from wandb_files import (
     config_record,
     exit_record,
+    field,
     history_record,
+    items,
     metric_record,
     online_run,
     run_record,
@@ -203,6 +205,12 @@ def test_a_run_resumed_in_several_folders_is_one(store: Path) -> None:
     assert (record.name, record.notes, record.tags) == ("second", "why", ["a"])
     assert (record.outcome, record.error) == ("completed", None)
     assert record.places == ["wandb/run-20260301_101500-ab12", "wandb/offline-run-20260302_101500-ab12"]
+
+
+def test_the_log_of_a_resumed_run_does_not_have_all_parameters(store: Path) -> None:
+    resumed = field(17, field(1, "ab12") + field(18, 1) + field(4, items({"lr": 0.5})))
+    online_run(store, "ab12", CONFIG, SUMMARY, log=[resumed, exit_record(0)])
+    assert only(store).params == {"lr": 0.001, "model": {"width": 64, "acts": ["gelu", "relu"]}, "plain": 7}
 
 
 def test_links_are_not_read_twice(store: Path) -> None:

@@ -175,9 +175,9 @@ def test_values_that_are_no_json_stay_text_and_huge_ones_are_left_out(path: Path
 
 
 def test_lengths_that_lie_reach_for_nothing(path: Path) -> None:
-    lie = b"\x8a\x01" + b"\xff\xff\xff\xff\x0f" + b"abc"  # field 17 with 4 GiB of content
+    lie = b"\x8a\x01" + b"\xff\xff\xff\xff\x0f" + field(8, "liar")  # field 17 with 4 GiB of content
     log = read(path, RUN, lie, config_record({"after": 1}))
-    assert log.damaged == 1
+    assert (log.damaged, log.name) == (1, "näme ✓")
     assert log.config == {"lr": 0.1, "after": 1}
 
 
