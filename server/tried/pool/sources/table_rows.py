@@ -217,7 +217,7 @@ def record_of_row(row: PlannedRow, rows: Sequence[PlannedRow], layout: Layout, r
         fields["derivation"] = {
             "from": parent.id if parent is not None else None,
             "to": row.id,
-            "changes": [change.model_dump(by_alias=True, exclude_unset=True) for change in changes],
+            "changes": list(changes),
         }
         # Where the table leaves open how a row ended, a number beside another is no judgement.
         if status.outcome is not None:
