@@ -90,6 +90,8 @@ def test_a_change_of_an_old_one_is_seen_within_a_turn() -> None:
         (YOUNG_SECONDS + 1, True, True),
         (RUNNING_SECONDS - 1, True, True),
         (RUNNING_SECONDS + 1, True, False),
+        (-1, False, True),
+        (-RUNNING_SECONDS - 1, True, False),  # a clock that was wrong
     ],
 )
 def test_what_is_restless(age: float, is_running: bool, is_restless: bool) -> None:

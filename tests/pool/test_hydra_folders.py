@@ -137,6 +137,14 @@ def test_results_tell_of_a_good_end_and_a_history_alone_does_not(
     assert (record.outcome, record.metrics) == (outcome, metrics)
 
 
+@pytest.mark.parametrize(("done", "outcome"), [(10, "completed"), (5, None)])
+def test_the_state_of_a_trainer_is_a_history(tmp_path: Path, done: int, outcome: str | None) -> None:
+    rows = [{"epoch": 0.5, "loss": 2.0, "step": 5}, {"epoch": 1.0, "eval_loss": 1.5, "step": 10}, 7]
+    state = json.dumps({"global_step": done, "max_steps": 10, "log_history": rows})
+    record = one(tmp_path, files={"trainer_state.json": state})
+    assert (record.metrics, record.outcome) == ({"loss": 2.0, "eval_loss": 1.5}, outcome)
+
+
 def test_the_last_epoch_that_was_wanted_is_a_good_end(tmp_path: Path) -> None:
     history = {"metrics.csv": "epoch,step,val_loss\n0,9,2\n1,19,1.5\n"}
     assert one(tmp_path / "a", config="trainer: {max_epochs: 2}\n", files=history).outcome == "completed"
@@ -188,6 +196,15 @@ def test_when_it_began(tmp_path: Path, key: str, saved: float, log: str, timesta
     make_job(tmp_path / "outputs" / key, files={"train.log": log}, when=saved)
     (record,) = scan_all(HydraFoldersSource(tmp_path / "outputs", tmp_path)).records.values()
     assert record.timestamp == timestamp
+
+
+def test_a_long_log_is_timed_from_its_first_line(tmp_path: Path) -> None:
+    lines = (f"[2026-03-01 10:{n // 60:02}:{n % 60:02},000][x][INFO] - {'.' * 100}\n" for n in range(3_000))
+    log = "".join(lines) + TRACE
+    assert len(log) > 5 * 64 * 1024
+    record = one(tmp_path, files={"train.log": log}, when=START + 10 * 86_400)
+    assert record.timestamp == "2026-03-01T10:00:00Z"
+    assert record.generated_headline == "failed after 49 min: ValueError: shapes differ"
 
 
 def test_the_config_may_name_line_and_tags(tmp_path: Path) -> None:

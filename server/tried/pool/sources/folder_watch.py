@@ -89,7 +89,7 @@ class Look:
         restless = frozenset(
             key
             for key in candidates
-            if self.now - seen[key][0] / 1e9 < (RUNNING_SECONDS if key in still else YOUNG_SECONDS)
+            if abs(self.now - seen[key][0] / 1e9) < (RUNNING_SECONDS if key in still else YOUNG_SECONDS)
             or seen[key][1] == _UNFINISHED
         )
         return FolderWatch(seen, still, restless, self.turn)

@@ -19,7 +19,7 @@ from tried.pool.sources.run_files import FolderReader
 from tried.pool.sources.run_folders import Found, Reading, scan_folders
 from tried.pool.sources.run_parents import in_order, relative_name
 from tried.pool.sources.source import Delta
-from tried.storage.paths import is_folder
+from tried.storage.paths import exists, is_file, is_folder
 
 DEPTH_LIMIT: Final = 6
 """Levels below the source's folder at which a job may lie."""
@@ -128,7 +128,7 @@ class HydraFoldersSource:
             return None
         folder = self._folder(key)
         around = list(islice(folder.parents, key.count("/") + 1))
-        swept = next((place for place in around if (place / "multirun.yaml").is_file()), None)
+        swept = next((place for place in around if is_file(place / "multirun.yaml")), None)
         if swept is None and "multirun" in (self.path.name, *Path(key).parts[:-1]) and around[0] != self.path:
             swept = around[0]
         return f"{self.kind}:{self._relative(swept)}" if swept is not None else None
@@ -138,7 +138,7 @@ def store_at(folder: Path, folders: Collection[str], files: Collection[str]) -> 
     """`outputs` and `multirun` if Hydra wrote there. Of a folder that is a job itself: the folder of the jobs of which
     it is one, where names of dates and numbers lead up to it, or where its neighbours are jobs too."""
     found = [folder / name for name in STORES if name in folders and _has_a_job(folder / name)]
-    if ".hydra" in folders and (folder / ".hydra" / "config.yaml").is_file():
+    if ".hydra" in folders and is_file(folder / ".hydra" / "config.yaml"):
         found.append(_home_of(folder))
     return found
 
@@ -164,7 +164,7 @@ def _home_of(job: Path) -> Path:
     if home != job:
         return home
     around = job.parent
-    if (around / ".git").exists():
+    if exists(around / ".git"):
         return job
     others = (name for name in _subfolders(around) if name != job.name and name[0] != ".")
     return around if any(is_folder(around / name / ".hydra") for name in islice(others, LOOKED_AT)) else job

@@ -8,6 +8,7 @@ Invariant: the saved config is read unresolved; what only the program can resolv
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,9 +20,9 @@ from typing import Any, Final
 from tried.draft.keys import normalise_key
 from tried.draft.prose import LINE_KEYS, named_value
 from tried.pool.sources.json_parts import list_in, mapping_in, own_labels
-from tried.pool.sources.logged_metrics import Logged, metrics_in_csv, metrics_in_json
-from tried.pool.sources.run_files import FolderReader, modified, moment_of, names_in
-from tried.pool.sources.run_log import ending_in, tail_of
+from tried.pool.sources.logged_metrics import Logged, metrics_in_csv, metrics_in_json, metrics_in_trainer_state
+from tried.pool.sources.run_files import FolderReader, Unreadable, modified, moment_of, names_in, start_of
+from tried.pool.sources.run_log import TAIL_LIMIT, ending_in, tail_of
 from tried.pool.sources.tracked_run import Status, TrackedRun
 
 RESULT_FILES: Final = (
@@ -32,6 +33,9 @@ RESULT_FILES: Final = (
 
 HISTORY_FILES: Final = ("metrics.csv", "results.csv", "log.csv")
 """What a job writes as it goes."""
+
+TRAINER_STATE: Final = "trainer_state.json"
+"""The same, of Hugging Face's Trainer."""
 
 LOGGER_FOLDERS: Final = ("lightning_logs", "csv", "csv_logs")
 """Folders in which Lightning's `version_N` are looked for."""
@@ -84,7 +88,7 @@ def read_job(job: FolderReader, native_id: str, sweep: str | None) -> TrackedRun
     error = ending_in(text)
     logged = _history(job, names).joined(_results(job, names))
     status: Status | None = "finished" if is_through(logged, params) and error is None else None
-    times = _times(job.key, folder, text, names)
+    times = _times(job.key, folder, _moments_in(log, text), names)
     more: dict[str, Any] = {"overrides": overrides} if overrides else {}
     if settings.launcher is not None and settings.launcher != "basic":
         more["launcher"] = settings.launcher
@@ -213,6 +217,8 @@ def _history(job: FolderReader, names: Sequence[str]) -> Logged:
         files += [path.relative_to(job.folder).as_posix() for path in files_of(job.folder)]
     for name in files:
         found = found.joined(job.read(name, metrics_in_csv) or Logged())
+    if TRAINER_STATE in names:
+        found = found.joined(job.read(TRAINER_STATE, metrics_in_trainer_state) or Logged())
     return found
 
 
@@ -223,7 +229,17 @@ class _Times:
     seconds: float | None
 
 
-def _times(key: str, folder: Path, log: str, names: Sequence[str]) -> _Times:
+def _moments_in(log: Path | None, text: str) -> list[datetime]:
+    """The times of the first and the last line of a log that have one; `text` is its end."""
+    head = text
+    if log is not None and len(text) > TAIL_LIMIT // 2:
+        with contextlib.suppress(Unreadable):
+            head = (start_of(log, _LOG_END) or b"").decode("utf-8", "replace")
+    ends = (_LINE_TIME.findall(head[:_LOG_END])[:1], _LINE_TIME.findall(text[-_LOG_END:])[-1:])
+    return [moment for end in ends for match in end if (moment := _moment(match)) is not None]
+
+
+def _times(key: str, folder: Path, lines: Sequence[datetime], names: Sequence[str]) -> _Times:
     """When it began and when it last wrote.
 
     Names of folders and lines of logs are in the local time of a machine that may be another one, files carry their
@@ -233,8 +249,6 @@ def _times(key: str, folder: Path, log: str, names: Sequence[str]) -> _Times:
     written = moment_of(max((time for name in names if (time := modified(folder / name)) is not None), default=None))
     if saved is not None and (written is None or written < saved):
         written = saved
-    ends = (_LINE_TIME.findall(log[:_LOG_END])[:1], _LINE_TIME.findall(log[-_LOG_END:])[-1:])
-    lines = [moment for end in ends for match in end if (moment := _moment(match)) is not None]
     named = [moment for match in _FOLDER_TIME.findall(key) if (moment := _moment(match)) is not None]
     local = named[-1] if named else (lines[0] if lines else None)
     seconds = (lines[-1] - lines[0]).total_seconds() if len(lines) > 1 else None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tried.pool.record import as_number
-from tried.pool.sources.run_files import Unreadable, bytes_of, end_of, json_in, start_of
+from tried.pool.sources.run_files import Unreadable, bytes_of, end_of, json_in, json_of, start_of
 
 METRIC_LIMIT: Final = 500
 """Metrics of one file that are kept."""
@@ -74,6 +74,18 @@ def metrics_in_json(path: Path) -> Logged | None:
     bad = dict.fromkeys(name for name, value in values.items() if not math.isfinite(value))
     steps = {name: values[name] for name in STEP_COLUMNS if name in values}
     return Logged(values, bad, steps, dict.fromkeys(values, 1), history=not values)
+
+
+def metrics_in_trainer_state(path: Path) -> Logged | None:
+    """Of the state that Hugging Face's Trainer saves: its log history, which ended if it did all its steps. Raises
+    `Unreadable`."""
+    state = json_of(path)
+    if not isinstance(state, dict):
+        return None
+    rows = state.get("log_history")
+    found = last_of(row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else Logged()
+    done, wanted = _number(state.get("global_step")), _number(state.get("max_steps"))
+    return replace(found, history=done is None or wanted is None or not 0 < wanted <= done)
 
 
 def metrics_in_csv(path: Path) -> Logged | None:

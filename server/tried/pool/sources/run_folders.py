@@ -99,7 +99,7 @@ def scan_folders(source: RunFolders, cursor: object | None, now: float | None = 
     unfinished: list[str] = []
     for key in look.due:
         reading = _reading(source, key)
-        if reading.broken and moment - reading.half_written < FRESH_SECONDS:
+        if reading.broken and abs(moment - reading.half_written) < FRESH_SECONDS:
             unfinished.append(key)
             continue
         said = tuple(Skipped(where, why) for where, why in reading.broken.items())

@@ -25,10 +25,11 @@ def subfolders(folder: Path, before: Any, now: float, is_run: Callable[[str], bo
         return Found(failure="there is no such folder")
     if listing.failure is not None and was is None:
         return Found(failure=f"cannot be listed: {listing.failure}")
+    skipped = {} if listing.failure is None else {".": f"cannot be listed: {listing.failure}; new runs are not seen"}
     if listing == was:
-        return Found(known[1], known)
+        return Found(known[1], known, skipped)
     keys = tuple(sorted((name for name in listing.folders if is_run(name)), key=in_order))
-    return Found(keys, (listing, keys))
+    return Found(keys, (listing, keys), skipped)
 
 
 def relative_name(folder: Path, store: Path, project: Path | None) -> str:

@@ -160,10 +160,12 @@ def _integer(text: str) -> int | str:
 
 
 def _float(text: str) -> float | str:
-    try:
-        return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
-    except ValueError:
-        return text
+    for number in (text, text.lower().replace(".inf", "inf").replace(".nan", "nan")):
+        try:
+            return float(number)
+        except ValueError:
+            continue
+    return text
 
 
 def _nothing(text: str) -> None:
