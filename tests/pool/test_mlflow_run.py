@@ -104,10 +104,9 @@ def test_a_folder_is_told_from_the_first_home_that_has_it(tmp_path: Path) -> Non
     (tmp_path / "b" / "out").mkdir(parents=True)
     homes = [tmp_path / "a", tmp_path / "b"]
     (tmp_path / "a").mkdir()
-    assert tracked_run(RunInfo(run_id="r"), {}, {}, tags, homes=homes).folder == str(tmp_path / "b" / "out")
-    assert tracked_run(RunInfo(run_id="r"), {"output_dir": "out"}, {}, {}, homes=homes).folder == str(
-        tmp_path / "b" / "out"
-    )
+    for params, tags in (({}, {"hydra.run.dir": "../b/out"}), ({"output_dir": "out"}, {})):
+        run = tracked_run(RunInfo(run_id="r"), params, {}, tags, homes=homes)
+        assert run.folder == str(tmp_path / "b" / "out")
 
 
 def test_places_are_told_from_the_project(tmp_path: Path) -> None:
