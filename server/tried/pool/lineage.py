@@ -9,7 +9,7 @@ Invariant: circles and parents that nobody has end a walk; they are no errors.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -28,6 +28,10 @@ SUMMARY_VALUE: Final = 40
 MOST_STEPS: Final = 1_000
 """Ancestors, and descendants, that a lineage shows."""
 
+MOST_BLAMED: Final = 3
+"""Changes of parameters in a computed derivation up to which one of them can be to blame."""
+
+PARAMETER_CHANGES: Final = frozenset({"ParamChanged", "ParamAdded", "ParamRemoved"})
 _UNFINISHED: Final = frozenset({"running", "queued", "pending"})
 
 
@@ -192,6 +196,20 @@ def with_derivation(
     if record.generated_headline and (standing := _standing(computed, record, directions)):
         update["generated_headline"] = f"{record.generated_headline}, {standing}"
     return record.model_copy(update=update)
+
+
+def blamed_changes(record: ExperimentRecord) -> Sequence[Change]:
+    """The changes of its derivation of which one may be why it ended as it did.
+
+    None where they were computed and more than MOST_BLAMED parameters differ: that is another experiment, and no single
+    change is to blame. What somebody stated is taken as it is.
+    """
+    derivation = record.derivation
+    if derivation is None:
+        return ()
+    if derivation.computed and sum(change.change in PARAMETER_CHANGES for change in derivation.changes) > MOST_BLAMED:
+        return ()
+    return derivation.changes
 
 
 def _has_ended(record: ExperimentRecord) -> bool:

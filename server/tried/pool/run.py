@@ -19,6 +19,7 @@ from tried.draft.parameters import (
     normalise_key,
     shown_value,
 )
+from tried.pool.lineage import blamed_changes
 from tried.pool.outcome import Directions, cause_of, is_dead_end, is_debug_run, objective_of, worked
 from tried.pool.record import Cause, Change, Direction, ExperimentRecord
 
@@ -91,7 +92,7 @@ def run_of(record: ExperimentRecord, order: int, directions: Directions | None =
         ending = "dead_end"
     elif worked(record, directions):
         ending = "worked"
-    recorded = record.derivation.changes if record.derivation else ()
+    recorded = blamed_changes(record)
     run = Run(
         record=record,
         order=order,
