@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tried.pool.sources.run_log import ENDING_LIMIT, ending_in, tail_of
+from tried.pool.sources.run_log import ENDING_LIMIT, ending_in, is_stopped_from_outside, tail_of
 
 FRAMES = """Traceback (most recent call last):
   File "/home/x/train.py", line 12, in main
@@ -112,6 +112,8 @@ def test_an_error_that_was_logged_without_a_traceback() -> None:
         "CUDA out of memory. Tried to allocate 2.00 GiB",
         "terminate called after throwing an instance of 'c10::Error'",
         "KeyboardInterrupt",
+        "Detected KeyboardInterrupt, attempting graceful shutdown ...",
+        "[rank: 0] Received SIGTERM: 15",
     ],
 )
 def test_fatal_lines(line: str) -> None:
@@ -134,6 +136,28 @@ def test_the_first_of_several_processes_says_why() -> None:
     ranked = "".join(f"[rank0]: {line}\n" for line in (FRAMES + "ValueError: first").splitlines())
     text = f"{ranked}{FRAMES}torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n====\n"
     assert ending_in(text) == FRAMES + "ValueError: first"
+
+
+@pytest.mark.parametrize("before", ["Exception ignored in: <function f at 0x7f>", "--- Logging error ---"])
+def test_what_the_interpreter_ignored_is_no_end(before: str) -> None:
+    assert ending_in(f"{PROGRESS}done\n{before}\n{FRAMES}BrokenPipeError: [Errno 32] Broken pipe\n") is None
+    assert ending_in(f"{FRAMES}ValueError: no\n{before}\n{FRAMES}BrokenPipeError: x\n") == FRAMES + "ValueError: no"
+
+
+@pytest.mark.parametrize(
+    ("error", "is_stopped"),
+    [
+        ("Killed", True),
+        ("[rank: 0] Received SIGTERM: 15", True),
+        ("Detected KeyboardInterrupt, attempting graceful shutdown ...", True),
+        ("slurmstepd: error: *** STEP 1.0 ON n CANCELLED AT 2026-03-01T10:00:00 DUE TO PREEMPTION ***", True),
+        ("slurmstepd: error: Detected 1 oom-kill event(s) in StepId=1.batch. Killed", False),
+        (FRAMES + "ValueError: Killed it", False),
+        ("", False),
+    ],
+)
+def test_what_a_person_or_a_scheduler_ended(error: str, is_stopped: bool) -> None:
+    assert is_stopped_from_outside(error) is is_stopped
 
 
 def test_a_framed_traceback_is_read() -> None:

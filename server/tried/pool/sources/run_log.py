@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -44,10 +44,12 @@ _ANY_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:: |:?$)")
 _ENDED_WELL = re.compile(r"(?:SystemExit(?:: (?:0|None))?|SystemExit:)\s*$")
 _FROM_OUTSIDE = re.compile(
     r"^Killed(?:: \d+)?$|\b\d+ (?:Killed|Terminated)\b|\bDUE TO (?:TIME LIMIT|PREEMPTION|NODE FAILURE|JOB REQUEUE)"
+    r"|\bDetected KeyboardInterrupt\b|\bReceived SIGTERM\b"
     r"|\*\*\* (?:JOB|STEP) [\w.+]+ (?:ON \S+ )?CANCELLED"
     r"|^(?:srun|slurmstepd): error: .*(?:Killed|Terminated|memory limit)"
 )
-_MAY_BE_FROM_OUTSIDE = re.compile(r"Killed|Terminated|DUE TO|CANCELLED|memory limit")
+_MAY_BE_FROM_OUTSIDE = re.compile(r"Killed|Terminated|DUE TO|CANCELLED|memory limit|Detected Keyb|SIGTERM")
+_HARMLESS = re.compile(r"Exception ignored in|--- Logging error ---")
 _NO_MEMORY = re.compile(
     r"oom[-_ ]?kill|Exceeded (?:job|step) memory limit|Out of memory: Kill|OOM Killed|OutOfMemoryKilled", re.IGNORECASE
 )
@@ -57,7 +59,7 @@ _CRASH = re.compile(
 )
 _MAY_BE_A_SIGN = re.compile(
     r"Traceback|Error|Exception|Interrupt|Exit|Kill|Terminated|CANCELLED|DUE TO|memory|[Oo][Oo][Mm]|fault|Bus error"
-    r"|Illegal|Floating point|Aborted|terminate called|OutOfMemory|limit"
+    r"|Illegal|Floating point|Aborted|terminate called|OutOfMemory|limit|SIGTERM"
 )
 """A quick way out: every line with a sign of an error has one of these."""
 
@@ -85,7 +87,8 @@ def ending_in(text: str) -> str | None:
     tells of progress (a step or epoch with its number, a metric with its value, a bar that moves on, "finished"), or
     more than LINES_AFTER lines follow at all. Last words of trackers and of a `finally` ("Output dir: …") do not count.
     A traceback that follows from the death of another process gives way to the one before it, and what the system
-    says of memory or of a time limit goes before the tracebacks that came of it. `SystemExit: 0` ends well.
+    says of memory or of a time limit goes before the tracebacks that came of it. `SystemExit: 0` ends well, and what
+    the interpreter ignored as it shut down ("Exception ignored in") is no end.
     """
     if not _MAY_BE_A_SIGN.search(text, max(0, len(text) - TAIL_LIMIT)):
         return None
@@ -98,11 +101,11 @@ def ending_in(text: str) -> str | None:
             at += 1
             continue
         signs.append(sign)
-        at = sign.end
+        at = max(at + 1, sign.end)
     if not signs:
         return None
     went_on = _last_progress(lines, signs)
-    signs = [sign for sign in signs if sign.start > went_on]
+    signs = [sign for sign in signs if sign.start > went_on and not sign.harmless]
     if not signs or len(lines) - signs[-1].end > LINES_AFTER:
         return None
     sign = _telling(signs)
@@ -138,13 +141,15 @@ def tail_of(path: Path, limit: int = TAIL_LIMIT) -> str:
 @dataclass(frozen=True, slots=True)
 class _Sign:
     """Lines `start` to `end` (exclusive) tell of an error, line `named` names it. `weight`: 2 for memory that ran out,
-    1 for what ended a job from outside, 0 for an error of its own. `follows`: it came of another process's end."""
+    1 for what ended a job from outside, 0 for an error of its own. `follows`: it came of another process's end;
+    `harmless`: the interpreter or the logging caught it."""
 
     start: int
     end: int
     named: int
     weight: int = 0
     follows: bool = False
+    harmless: bool = False
 
 
 def _lines_of(text: str) -> list[str]:
@@ -167,7 +172,8 @@ def _sign_at(lines: Sequence[str], at: int) -> _Sign | None:
     if not _MAY_BE_A_SIGN.search(line):
         return None
     if _HEAD in line:
-        return _traceback(lines, at)
+        found = _traceback(lines, at)
+        return replace(found, harmless=at > 0 and bool(_HARMLESS.match(lines[at - 1])))
     if _NO_MEMORY.search(line):
         return _Sign(at, at + 1, at, 2)
     if _FROM_OUTSIDE.search(line):
