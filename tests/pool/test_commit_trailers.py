@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,12 @@ from git_folders import GitFolder
 
 from tried.pool.journal import fold
 from tried.pool.outcome import is_dead_end
+from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources import commit_trailers
-from tried.pool.sources.commit_trailers import CommitTrailersSource, commit_key, store_at
-from tried.pool.sources.trailers import Conclusion, conclusion_in
+from tried.pool.sources.commit_trailers import CommitTrailersSource, store_at
+from tried.pool.sources.journal_source import JournalSource
+from tried.pool.sources.trailers import Conclusion, commit_key, conclusion_in
 
 
 @pytest.fixture
@@ -133,3 +136,30 @@ def test_where_a_repository_is() -> None:
     assert list(store_at(Path("a"), {".git"}, set())) == [Path("a/.git")]
     assert list(store_at(Path("a"), set(), {".git"})) == [Path("a/.git")]
     assert list(store_at(Path("a"), {"git"}, set())) == []
+
+
+def test_the_pool_concludes_the_only_run_of_a_commit(work: GitFolder, tmp_path: Path) -> None:
+    commit = work.commit("x\n\nTried: dead-end lr 0.5 diverges")
+    journal = tmp_path / "runs.jsonl"
+
+    def write(*lines: dict[str, Any]) -> None:
+        journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+    run = {"id": "mlflow:1", "params": {"lr": 0.5}, "git": {"sha": commit}}
+    other = {"id": "mlflow:2", "params": {"lr": 0.5}, "git": {"sha": "c" * 40}}
+    pool = Pool([JournalSource(journal), CommitTrailersSource(work.path / ".git")])
+    write(other)
+    assert [record.verdict for record in pool.refresh().records.values()] == [None]
+    write(other, run)
+    found = pool.refresh().records
+    assert {key: (record.verdict, record.headline) for key, record in found.items()} == {
+        "mlflow:1": ("dead_end", "lr 0.5 diverges"),
+        "mlflow:2": (None, ""),
+    }
+    write(other, run, {**run, "id": "mlflow:3"})
+    assert {record.verdict for record in pool.refresh().records.values()} == {None}, "nobody knows of which it speaks"
+    write(other, run, {**run, "id": "mlflow:3", "git": {"sha": commit, "dirty": True}})
+    assert pool.refresh().records["mlflow:1"].verdict == "dead_end"
+    write(other)
+    waiting = pool.refresh().sources[1]
+    assert waiting.waiting_amendments == 1

@@ -8,7 +8,7 @@ Records of different sources to which the same key belongs are linked, and what 
 is one run: unless that would make one run of two records of the same source, which knows better. Such a cluster is
 gone through in the order of the sources, then of the ids; each record joins the first run that has a record linked
 directly with it and none of its sources, else it is a run by itself. Records with the same id always are one run.
-Aliases that an amendment adds name a run, but merge none.
+Aliases that an amendment adds name a run, but merge none. So does a commit: it names the only run that came from it.
 
 Invariant: what is a run depends on what the sources say now and on their order, never on how they came to say it.
 """
@@ -16,6 +16,7 @@ Invariant: what is a run depends on what the sources say now and on their order,
 from __future__ import annotations
 
 import os.path
+import sys
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Protocol, TypeAlias
 
 from tried.pool.record import ExperimentRecord
 from tried.pool.record_facts import RecordFacts
+from tried.pool.sources.trailers import commit_key
 from tried.pool.spool import Place
 
 Key: TypeAlias = str | int
@@ -38,7 +40,7 @@ class Ranked(Hashable, Protocol):
 class Statement:
     """What one source says of one record; `facts` and `is_merged` are those of the run, as its source counts it."""
 
-    __slots__ = ("aliases", "facts", "folder", "id", "is_merged", "place", "source", "time")
+    __slots__ = ("aliases", "commit", "facts", "folder", "id", "is_merged", "place", "source", "time")
 
     def __init__(self, source: Ranked, record: ExperimentRecord, place: Place, time: float) -> None:
         self.source = source
@@ -47,12 +49,19 @@ class Statement:
         self.time = time
         self.aliases = tuple(dict.fromkeys(alias for alias in record.aliases if alias != record.id))
         self.folder = folder_key(record.run_dir)
+        commit = commit_key(record)
+        self.commit = sys.intern(commit) if commit is not None else None
         self.facts: RecordFacts | None = None
         self.is_merged = False
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.id, *self.aliases)
+
+    @property
+    def keys(self) -> Hashable:
+        """All but the id by which it is found."""
+        return self.aliases, self.folder, self.commit
 
     @property
     def order(self) -> tuple[int, str]:
@@ -87,6 +96,8 @@ class Runs:
         self._by_id: dict[str, Statement | _ById] = {}
         self._claims: dict[Key, Statement | _Bucket] = {}
         """By alias or folder, the statements that state it."""
+        self._commits: dict[str, Statement | dict[Statement, None]] = {}
+        """By the name of a commit, the statements of experiments that ran from it."""
         self._owner: dict[str, str] = {}
         """By id the run that it is part of, where that has another id."""
         self._parts: dict[str, tuple[str, ...]] = {}
@@ -102,15 +113,22 @@ class Runs:
         return self._owner.get(record_id, record_id)
 
     def resolve(self, name: str) -> str | None:
-        """The run of an id, else of an alias: of several that have it the one with the smallest id."""
+        """The run of an id, else of an alias: of several that have it the one with the smallest id; else the only one
+        that came from a commit."""
         if name in self._by_id:
             return self.owner_of(name)
         claim = self._claims.get(name)
         if claim is None:
-            return None
+            return self._only_run_of(name)
         if isinstance(claim, Statement):
             return self.owner_of(claim.id)
         return min(self.owner_of(record_id) for stating in claim.values() for record_id in stating)
+
+    def _only_run_of(self, commit: str) -> str | None:
+        found = self._commits.get(commit, {})
+        statements = (found,) if isinstance(found, Statement) else found
+        owners = {self.owner_of(statement.id) for statement in statements}
+        return owners.pop() if len(owners) == 1 else None
 
     def statements_of(self, run_id: str) -> tuple[Statement, ...]:
         """What a run is made of, the owner of its id first."""
@@ -128,6 +146,12 @@ class Runs:
             both = {known.source: known} if isinstance(known, Statement) else known
             both[statement.source] = statement
             self._by_id[statement.id] = both
+        if statement.commit is not None:
+            others = self._commits.setdefault(statement.commit, statement)
+            if isinstance(others, dict):
+                others[statement] = None
+            elif others is not statement:
+                self._commits[statement.commit] = {others: None, statement: None}
         for key in _claimed(statement):
             claim = self._claims.get(key)
             if claim is None:
@@ -146,6 +170,12 @@ class Runs:
             del self._by_id[statement.id]
         else:
             del known[statement.source]
+        if statement.commit is not None:
+            others = self._commits[statement.commit]
+            if isinstance(others, dict) and len(others) > 1:
+                del others[statement]
+            else:
+                del self._commits[statement.commit]
         for key in _claimed(statement):
             claim = self._claims[key]
             if isinstance(claim, Statement):
@@ -192,6 +222,7 @@ class Runs:
                 clusters.append(self._cluster(seed))
                 seen.update(clusters[-1])
         renamed |= seen
+        renamed.update(each.commit for name in seen for each in self._statements(name) if each.commit is not None)
         before: dict[str, None] = {}
         for record_id in (each for cluster in clusters for each in cluster):
             owner = self._owner.pop(record_id, record_id)
@@ -213,7 +244,7 @@ class Runs:
 
     def _touch(self, statement: Statement) -> None:
         self.touch(statement.id)
-        self._renamed.update(statement.aliases)
+        self._renamed.update(statement.aliases if statement.commit is None else (*statement.aliases, statement.commit))
         for key in _claimed(statement):
             for other in self._belonging(key):
                 self._touched.setdefault(other.id)

@@ -107,7 +107,7 @@ class SourceState:
             return
         fresh[place] = record
         statement = Statement(self, record, place, _newest_time(record))
-        if known is not None and (known.aliases, known.folder) == (statement.aliases, statement.folder):
+        if known is not None and known.keys == statement.keys:
             self._forget_time(known)
             known.place, known.time = place, statement.time
             runs.touch(known.id)

@@ -1,7 +1,8 @@
 """Conclusions in commit messages: `Tried: dead-end lr 0.5 diverges`, as amendments of whatever ran from that commit.
 
-An amendment names no record but a commit: `commit:<hash>`; `commit_key` tells which records ran from it. Rows of
-results tables and DVC's experiments take up their commits' trailers by themselves, and say the same.
+An amendment names no record but a commit: `commit:<hash>` (`trailers.commit_key`), and concludes the only experiment
+that ran from it; where there are several, nobody knows of which it speaks. Rows of results tables and DVC's experiments
+take up their commits' trailers by themselves, and say the same.
 
 Invariant: an amendment's id is that of its commit, so a commit is told once, however many branches hold it.
 """
@@ -15,12 +16,11 @@ from typing import Any, Final
 
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.source import Delta, Skipped
-from tried.pool.sources.trailers import conclusion_in, tried_values
+from tried.pool.sources.trailers import COMMIT, conclusion_in, tried_values
 from tried.storage.git_objects import Commit, git_executable
 from tried.storage.repository import Repository
 
 KIND: Final = "commits"
-PREFIX: Final = "commit:"
 COMMIT_LIMIT: Final = 2_000
 """Commits, the newest of all branches, whose messages are looked at."""
 
@@ -79,22 +79,11 @@ def store_at(folder: Path, folders: Collection[str], files: Collection[str]) -> 
     return [folder / ".git"] if ".git" in folders or ".git" in files else []
 
 
-def commit_key(record: ExperimentRecord) -> str | None:
-    """`commit:<hash>` of a record that ran from that very commit: its whole hash is known, and nobody says that the
-    working files were other than in it."""
-    git: Any = record.git
-    if not isinstance(git, dict) or git.get("dirty"):
-        return None
-    sha = git.get("sha") or git.get("commit")
-    whole = isinstance(sha, str) and len(sha) in (40, 64)
-    return f"{PREFIX}{sha.lower()}" if whole and isinstance(sha, str) else None
-
-
 def _amendment(commit: Commit) -> ExperimentRecord | None:
     said = conclusion_in(tried_values(commit.trailers))
     if said is None:
         return None
-    fields: dict[str, Any] = {"id": f"trailer:{commit.id}", "kind": "amendment", "amends": f"{PREFIX}{commit.id}"}
+    fields: dict[str, Any] = {"id": f"trailer:{commit.id}", "kind": "amendment", "amends": f"{COMMIT}{commit.id}"}
     if commit.time is not None:
         fields["timestamp"] = commit.time.isoformat().replace("+00:00", "Z")
     if said.verdict is not None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from tried.pool.record import Verdict
+from tried.pool.record import ExperimentRecord, Verdict
 
 KEY: Final = "tried"
+COMMIT: Final = "commit:"
+"""What the name of a commit, in an amendment, begins with."""
+
 _WORDS: Final[tuple[tuple[str, Verdict], ...]] = (
     (r"dead[\s_-]?end", "dead_end"),
     (r"works|worked", "works"),
@@ -48,3 +51,14 @@ def conclusion_in(values: Iterable[str]) -> Conclusion | None:
 
 def tried_values(trailers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(value for key, value in trailers if key.lower() == KEY)
+
+
+def commit_key(record: ExperimentRecord) -> str | None:
+    """`commit:<hash>` of an experiment that ran from that very commit: its whole hash is known, and nobody says that
+    the working files were other than in it."""
+    git: Any = record.git
+    if not isinstance(git, dict) or git.get("dirty") or record.role != "experiment":
+        return None
+    sha = git.get("sha") or git.get("commit")
+    whole = isinstance(sha, str) and len(sha) in (40, 64)
+    return f"{COMMIT}{sha.lower()}" if whole and isinstance(sha, str) else None
