@@ -156,8 +156,11 @@ class MlflowTables:
         own: dict[str, tuple[Any, ...]] = {str(row[0]): row for row in self._of("runs", _RUN, run_ids)}
         runs: dict[str, StoredRun] = {run_id: StoredRun(RunInfo(run_id=run_id), places=places) for run_id in run_ids}
         written: dict[str, int | float] = {}
+        last, params = "", runs[run_ids[0]].params
         for run_id, key, value in self._of("params", _ITEM, run_ids):
-            runs[run_id].params[str(key)] = value
+            if run_id != last:
+                last, params = run_id, runs[run_id].params
+            params[key if type(key) is str else str(key)] = value
         for run_id, key, value in self._of("tags", _ITEM, run_ids):
             runs[run_id].tags[str(key)] = "" if value is None else str(value)
         for run_id, key, number, time in self._last_values(run_ids):
