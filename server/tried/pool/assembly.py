@@ -157,7 +157,7 @@ class Assembly:
         for record_id, record in plain.items():
             own = statements[record_id]
             parent = self._parent_of(record, plain)
-            made = with_derivation(parent, record, self._directions) if parent is not None else record
+            made = _derived(parent, record, self._directions) if parent is not None else record
             entry = self.entries.get(record_id)
             if made is said[record_id][0]:
                 place = own[0].place
@@ -185,7 +185,7 @@ class Assembly:
 
     def _plain(self, record_id: str, said: Sequence[ExperimentRecord]) -> ExperimentRecord:
         """All but what it derives from."""
-        record = united(said)
+        record = _united(said)
         amendments = [self.spool.record(each.place) for each in self.amendments.of(record_id)]
         if amendments:
             with suppress(ValidationError):  # what fits in each does not fit together; the record itself is not lost
@@ -216,3 +216,18 @@ class Assembly:
             mine = {key: entries[key] for key in state.statements if key in entries and key not in found}
             found = {**found, **mine} if found else mine
         return found
+
+
+def _united(said: Sequence[ExperimentRecord]) -> ExperimentRecord:
+    """Whatever two sources say of a run, it costs none of the others; the first has the last word."""
+    try:
+        return united(said)
+    except Exception:
+        return said[0]
+
+
+def _derived(parent: ExperimentRecord, record: ExperimentRecord, directions: Directions | None) -> ExperimentRecord:
+    try:
+        return with_derivation(parent, record, directions)
+    except Exception:  # likewise
+        return record

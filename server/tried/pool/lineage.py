@@ -65,7 +65,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """`ancestors`: the nearest first. `descendants`: each followed by its own, brothers in the order of the pool.
+    """`ancestors`: the nearest first. `descendants`: each followed by its own, brothers in the order in which they came.
 
     `missing`: the parent at which the ancestors end because no source has it. `circular`: somebody is its own
     ancestor, and was left out the second time. `cut`: there are more than MOST_STEPS on a side.
@@ -146,8 +146,8 @@ def derivation_of(
     """What a record changed from its recorded parent and what that did, in the words of the record's format.
 
     Parameters are compared as in findings (knobs, budgets, contexts; neither seeds nor paths), and only where both
-    logged some. Metrics count where both have ended and have them as numbers, unless nothing is known to differ between
-    two that logged parameters: a run that only repeats its parent shows the noise, and moved nothing.
+    logged some. Metrics of known direction count where both have ended and have them as numbers, unless nothing is
+    known to differ between two that logged parameters: a run that only repeats its parent shows the noise.
     """
     difference = difference_of(side_of(parent), side_of(record), directions)
     both_logged = bool(parent.params and record.params)
@@ -156,7 +156,9 @@ def derivation_of(
     changes += difference.architecture
     if difference.code is not None:
         changes.append(_change("CodeChanged", from_sha=difference.code[0], to_sha=difference.code[1]))
-    metrics = [each for each in difference.metrics if each.before is not None and each.after is not None]
+    metrics = [
+        each for each in difference.metrics if each.direction and each.before is not None and each.after is not None
+    ]
     own_changes = record.derivation is not None and record.derivation.changes
     is_replicate = difference.is_empty and difference.equal > 0 and both_logged and not own_changes
     if is_replicate or not (_has_ended(parent) and _has_ended(record)):

@@ -122,8 +122,10 @@ class Pool:
     def place_of(self, record_id: str) -> tuple[Path, int] | None:
         """(file, line from 1) of a record or alias; None if no source knows. Reads the file."""
         name = self._snapshot.aliases.get(record_id, record_id)
-        with self._lock:
+        try:
             statements = self._assembly.runs.statements_of(name)
+        except RuntimeError:  # it is just being changed by a refresh, for which nobody is to wait
+            return None
         for statement in statements:
             assert isinstance(statement.source, SourceState)
             source = statement.source.source
