@@ -288,6 +288,30 @@ def test_jobs_come_grow_and_go(tmp_path: Path) -> None:
     assert list(said.records) == ["hydra:outputs/2026-03-01/10-05-00"]
 
 
+def test_a_run_of_wandb_in_the_jobs_folder_is_the_jobs_own(tmp_path: Path) -> None:
+    run = "wandb/run-20260301_100003-ab12cd34/files"
+    job = make_job(
+        tmp_path / "outputs" / "a",
+        files={
+            f"{run}/wandb-summary.json": '{"val_f1": 0.5, "_step": 9, "_runtime": 12}',
+            f"{run}/wandb-metadata.json": '{"git": {"commit": "abc"}}',
+            f"{run}/config.yaml": "lr: {value: 9}\n",
+            "wandb/run-20260301_090000-older000/files/wandb-summary.json": '{"val_f1": 0.1}',
+        },
+    )
+    source = HydraFoldersSource(tmp_path / "outputs", tmp_path)
+    said = scan_all(source)
+    record = said.records["hydra:outputs/a"]
+    assert (record.metrics, record.params["lr"], record.aliases) == ({"val_f1": 0.5}, 0.1, ["wandb:ab12cd34"])
+    assert record.git == {"sha": "abc"}
+    assert record.places == [str(job), str((job / run).parent)]
+    (job / run / "wandb-summary.json").write_text('{"val_f1": 0.75}')
+    (job / run / "output.log").write_text(TRACE)
+    said = scan_all(source, said.cursor, said)
+    record = said.records["hydra:outputs/a"]
+    assert (record.metrics, record.outcome) == ({"val_f1": 0.75}, "failed")
+
+
 def test_loops_and_links_are_not_followed(tmp_path: Path) -> None:
     job = make_job(tmp_path / "outputs" / "2026-03-01" / "10-00-00")
     (tmp_path / "outputs" / "loop").symlink_to(tmp_path / "outputs")

@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from tried.pool.sources.folder_watch import Listing, Signature, joined, listing_of, signature_of, signature_of_folder
 from tried.pool.sources.hydra_job import LOGGER_FOLDERS, files_of, read_job
+from tried.pool.sources.hydra_wandb import FOLDER as WANDB
+from tried.pool.sources.hydra_wandb import wandb_files, with_wandb
 from tried.pool.sources.run_files import FolderReader
 from tried.pool.sources.run_folders import Found, Reading, scan_folders
 from tried.pool.sources.run_parents import in_order, relative_name
@@ -106,11 +108,13 @@ class HydraFoldersSource:
         if config is None:
             return None
         histories = signature_of(files_of(folder)) if any(is_folder(folder / name) for name in LOGGER_FOLDERS) else None
-        return joined(config, signature_of_folder(folder), histories)
+        inside = signature_of(wandb_files(folder)) if is_folder(folder / WANDB) else None
+        return joined(config, signature_of_folder(folder), histories, inside)
 
     def read(self, key: str) -> Reading:
         job = FolderReader(self._folder(key), key or ".")
-        return Reading.of(read_job(job, self._relative(job.folder), self._sweep_of(key)), job)
+        run = read_job(job, self._relative(job.folder), self._sweep_of(key))
+        return Reading.of(with_wandb(run, job) if is_folder(job.folder / WANDB) else run, job)
 
     def record_id(self, key: str) -> str:
         return f"{self.kind}:{self._relative(self._folder(key))}"
@@ -171,8 +175,10 @@ def _home_of(job: Path) -> Path:
 
 
 def _subfolders(folder: Path) -> list[str]:
+    """Dates and numbers last, the newest at the end."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in islice(entries, 5_000) if entry.is_dir(follow_symlinks=False))
+            names = [entry.name for entry in islice(entries, 5_000) if entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
+    return sorted(names, key=lambda name: (name[:1].isdigit(), name))
