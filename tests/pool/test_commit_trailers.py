@@ -163,3 +163,6 @@ def test_the_pool_concludes_the_only_run_of_a_commit(work: GitFolder, tmp_path: 
     write(other)
     waiting = pool.refresh().sources[1]
     assert waiting.waiting_amendments == 1
+    assert [skipped.why for skipped in waiting.skipped] == [
+        f"concludes no run: of the pool's none, or several, came from commit:{commit[:12]}"
+    ]

@@ -183,7 +183,7 @@ def test_large_objects_are_left(work: GitFolder) -> None:
 def test_more_names_than_a_pipe_holds(work: GitFolder) -> None:
     work.write("train.py", "LR = 0.1\n")
     commit = work.commit("first")
-    names = [f"{commit}:{'n' * 600}{number}" for number in range(1_000)] + [f"{commit}:train.py"]
+    names = [f"{commit}:{'n' * 900}{number}" for number in range(1_000)] + [f"{commit}:train.py"]
     with repository_of(work.path).objects() as objects:
         found = objects.read(names)
     assert found[:-1] == [None] * 1_000

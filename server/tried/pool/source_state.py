@@ -17,6 +17,7 @@ from tried.pool.record import ExperimentRecord, parse_time
 from tried.pool.record_facts import RecordFacts, Tally
 from tried.pool.snapshot import SourceReport
 from tried.pool.sources.source import REMARKS_LIMIT, Delta, Skipped, Source, limited
+from tried.pool.sources.trailers import COMMIT
 from tried.pool.spool import Place, Spool
 
 _NEVER: Final = float("-inf")
@@ -206,4 +207,7 @@ def _newest_time(record: ExperimentRecord) -> float:
 
 
 def _waits(amendment: Amendment) -> Skipped:
+    if amendment.named.startswith(COMMIT):
+        why = f"concludes no run: of the pool's none, or several, came from {amendment.named[:19]}"
+        return Skipped(f"amendment {amendment.id[:19]}", why)
     return Skipped(f"amendment {amendment.id}", f"waits for {amendment.named!r}, which no source of the pool has")

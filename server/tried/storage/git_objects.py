@@ -32,7 +32,9 @@ TOTAL_LIMIT: Final = 512 * 1024 * 1024
 
 Kind = Literal["commit", "tree", "blob", "tag"]
 
-_AT_ONCE: Final = 200  # names that surely fit into a pipe, so that writing them never waits for somebody to read
+_AT_ONCE: Final = (
+    32 * 1024
+)  # bytes that fit into a pipe, and the answers into another: neither side waits for the other
 _RESTARTS: Final = 20
 _NAME = re.compile(r"[0-9a-f]{4,64}(?:\^\{(?:commit|tree)\}|:[^\x00\r\n]{0,1000})?\Z")
 _HEADER = re.compile(rb"([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)\n\Z")
@@ -109,13 +111,29 @@ class Objects:
             process.kill()
 
     def _ask(self, mode: str, names: Sequence[str]) -> list[tuple[str, str, int, bytes] | None]:
-        answers: list[tuple[str, str, int, bytes] | None] = []
-        while len(answers) < len(names):
-            chunk = names[len(answers) : len(answers) + _AT_ONCE]
-            asked = [name for name in chunk if _NAME.match(name)]
-            replies = iter(self._answers(mode, asked))
-            answers.extend(next(replies, None) if _NAME.match(name) else None for name in chunk)
+        answers: list[tuple[str, str, int, bytes] | None] = [None] * len(names)
+        chunk: list[int] = []
+        length = 0
+        for place, name in enumerate(names):
+            if not _NAME.match(name):
+                continue
+            length += len(name.encode("utf-8", "surrogateescape")) + 1
+            if chunk and length > _AT_ONCE:
+                self._fill(answers, mode, names, chunk)
+                chunk, length = [], len(name.encode("utf-8", "surrogateescape")) + 1
+            chunk.append(place)
+        self._fill(answers, mode, names, chunk)
         return answers
+
+    def _fill(
+        self,
+        answers: list[tuple[str, str, int, bytes] | None],
+        mode: str,
+        names: Sequence[str],
+        chunk: Sequence[int],
+    ) -> None:
+        for place, answer in zip(chunk, self._answers(mode, [names[place] for place in chunk]), strict=True):
+            answers[place] = answer
 
     def _answers(self, mode: str, names: Sequence[str]) -> list[tuple[str, str, int, bytes] | None]:
         """One for each name. An object that git dies of is passed over; the session ends if that happens too often."""
@@ -125,7 +143,9 @@ class Objects:
             if process is None or process.stdin is None or process.stdout is None:
                 break
             try:
-                process.stdin.write("".join(f"{name}\n" for name in names[len(answers) :]).encode())
+                process.stdin.write(
+                    "".join(f"{name}\n" for name in names[len(answers) :]).encode("utf-8", "surrogateescape")
+                )
                 process.stdin.flush()
                 while len(answers) < len(names):
                     answers.append(_answer(process.stdout, with_data=mode == "--batch"))
