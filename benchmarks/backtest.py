@@ -8,19 +8,20 @@ The study's rules are run on the same drafts.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from pathlib import Path
 
 from study_rules import study_flags
 from tried.evaluation.backtest import Tally, backtest
+from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
 from tried.pool.run import Run, run_of
+from tried.pool.sources.journal_source import JournalSource
 
 
 def read_pool(path: Path) -> list[ExperimentRecord]:
-    with path.open(encoding="utf-8") as lines:
-        return [ExperimentRecord.model_validate(json.loads(line)) for line in lines if line.strip()]
+    """As the product reads them: with what follows from their recorded parents."""
+    return list(Pool([JournalSource(path.absolute())]).refresh().records.values())
 
 
 def study(records: list[ExperimentRecord], judged_only: bool) -> tuple[dict[str, Tally], Tally, int]:

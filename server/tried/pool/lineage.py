@@ -65,7 +65,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """`ancestors`: the nearest first. `descendants`: each followed by its own, brothers in the order in which they came.
+    """`ancestors`: the nearest first. `descendants`: each followed by its own, brothers in the order of their coming.
 
     `missing`: the parent at which the ancestors end because no source has it. `circular`: somebody is its own
     ancestor, and was left out the second time. `cut`: there are more than MOST_STEPS on a side.
