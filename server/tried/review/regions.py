@@ -13,15 +13,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
 
 from tried.draft.keys import words_of
 from tried.draft.parameters import ParameterKind, RecordedValue, is_known
 from tried.findings.comparison import number_of
 from tried.pool.record import Cause
 from tried.pool.run import Run
+
+_Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
+_Mask: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 Sign = Literal[">=", "<=", "="]
 
@@ -31,6 +37,9 @@ LEAST_SHARE: Final = 0.6
 
 LEAST_COVERED: Final = 3
 """Runs that a region has to hold where it does not hold the whole group."""
+
+_MOST_FIRST: Final = 5
+"""Conditions to which a second one is looked for."""
 
 MOST_INSIDE: Final = 0.1
 """Runs that worked and that may lie in a region, for each run of the group that does."""
@@ -63,11 +72,12 @@ class Condition:
 
     def holds(self, run: Run) -> bool:
         recorded = run.in_force.get(self.key)
-        if recorded is None or not is_known(recorded.value):
-            return False
+        return recorded is not None and is_known(recorded.value) and self.allows(recorded.value)
+
+    def allows(self, value: object) -> bool:
         if self.sign == "=":
-            return recorded.value == self.value
-        mine, limit = number_of(recorded.value), number_of(self.value)
+            return value == self.value
+        mine, limit = number_of(value), number_of(self.value)
         if mine is None or limit is None:
             return False
         return mine >= limit if self.sign == ">=" else mine <= limit
@@ -103,11 +113,63 @@ class Region:
 
 @dataclass(frozen=True)
 class _Column:
-    """What the runs that worked have for one key: `numbers` sorted, with how each was written."""
+    """What the runs that worked have for one key. `numbers` are the different ones in their order, `upto` how many runs
+    have each or a smaller one; `texts` is how each was written first."""
 
-    values: Counter[object] = field(default_factory=Counter)
-    numbers: Sequence[float] = ()
-    texts: Mapping[float, str] = field(default_factory=dict)
+    values: Mapping[object, int]
+    numbers: Sequence[float]
+    upto: Sequence[int]
+    texts: Sequence[str]
+
+    @property
+    def known(self) -> int:
+        return sum(self.values.values())
+
+    @property
+    def numeric(self) -> int:
+        return self.upto[-1] if self.upto else 0
+
+    def below(self, number: float) -> int:
+        place = bisect_left(self.numbers, number)
+        return self.upto[place - 1] if place else 0
+
+    def at_most(self, number: float) -> int:
+        place = bisect_right(self.numbers, number)
+        return self.upto[place - 1] if place else 0
+
+    def text_below(self, number: float) -> str | None:
+        place = bisect_left(self.numbers, number)
+        return self.texts[place - 1] if place else None
+
+    def text_above(self, number: float) -> str | None:
+        place = bisect_right(self.numbers, number)
+        return self.texts[place] if place < len(self.numbers) else None
+
+
+@dataclass(frozen=True)
+class _Table:
+    """By key: for each run the number of its value among `different`, −1 where it has none that is known."""
+
+    codes: Mapping[str, _Codes]
+    different: Mapping[str, Sequence[RecordedValue]]
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> _Table:
+        codes: dict[str, _Codes] = {}
+        numbered: dict[str, dict[object, int]] = {}
+        different: dict[str, list[RecordedValue]] = {}
+        for place, run in enumerate(runs):
+            for key, recorded in run.in_force.items():
+                if not is_known(recorded.value):
+                    continue
+                if key not in codes:
+                    codes[key] = np.full(len(runs), -1, dtype=np.int32)
+                    numbered[key], different[key] = {}, []
+                code = numbered[key].setdefault(recorded.value, len(different[key]))
+                if code == len(different[key]):
+                    different[key].append(recorded)
+                codes[key][place] = code
+        return cls(codes, different)
 
 
 class Working:
@@ -115,26 +177,68 @@ class Working:
 
     def __init__(self, runs: Iterable[Run]) -> None:
         self.runs = tuple(runs)
+        self._places: _Mask | None = None
+        self._table: _Table | None = None
         self._columns: dict[str, _Column] = {}
 
     def __len__(self) -> int:
-        return len(self.runs)
+        return len(self.runs) if self._places is None else int(self._places.sum())
+
+    @property
+    def table(self) -> _Table:
+        if self._table is None:
+            self._table = _Table.of(self.runs)
+        return self._table
+
+    def narrowed(self, places: _Mask) -> Working:
+        """Those at these places alone."""
+        some = Working(())
+        some.runs, some._table = self.runs, self.table
+        some._places = places if self._places is None else places & self._places
+        return some
+
+    def holding(self, condition: Condition) -> _Mask:
+        """The places of the runs of which a condition holds."""
+        return self._where(condition.key, lambda value: condition.allows(value.value))
+
+    def elsewhere(self, key: str, shared: RecordedValue) -> _Mask:
+        """The places of the runs that have another value."""
+        return self._where(key, lambda value: value.value != shared.value)
 
     def column(self, key: str) -> _Column:
         if key not in self._columns:
-            values: Counter[object] = Counter()
-            numbers: list[float] = []
-            texts: dict[float, str] = {}
-            for run in self.runs:
-                recorded = run.in_force.get(key)
-                if recorded is None or not is_known(recorded.value):
-                    continue
-                values[recorded.value] += 1
-                if (number := number_of(recorded.value)) is not None:
-                    numbers.append(number)
-                    texts.setdefault(number, recorded.text)
-            self._columns[key] = _Column(values, sorted(numbers), texts)
+            self._columns[key] = self._column(key)
         return self._columns[key]
+
+    def count(self, places: _Mask) -> int:
+        return int((places if self._places is None else places & self._places).sum())
+
+    def _where(self, key: str, test: Callable[[RecordedValue], bool]) -> _Mask:
+        codes = self.table.codes.get(key)
+        if codes is None:
+            return np.zeros(len(self.runs), dtype=np.bool_)
+        fits = np.array([*(test(value) for value in self.table.different[key]), False])
+        found: _Mask = fits[codes]  # −1 is the last, which never fits
+        return found
+
+    def _column(self, key: str) -> _Column:
+        codes = self.table.codes.get(key)
+        if codes is None:
+            return _Column({}, (), (), ())
+        some = codes if self._places is None else codes[self._places]
+        different = self.table.different[key]
+        counts = np.bincount(some[some >= 0], minlength=len(different)).tolist()
+        present = [(value, count) for value, count in zip(different, counts, strict=True) if count]
+        numeric = sorted(
+            ((number, count, value.text) for value, count in present if (number := number_of(value.value)) is not None),
+            key=lambda one: one[0],
+        )
+        return _Column(
+            {value.value: count for value, count in present},
+            [number for number, _, _ in numeric],
+            list(accumulate(count for _, count, _ in numeric)),
+            [text for _, _, text in numeric],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,21 +284,19 @@ def region_in_context(group: Sequence[Run], working: Working, cause: Cause | Non
         and is_known(recorded.value)
         and all((other := run.in_force.get(key)) and other.value == recorded.value for run in group)
     ]
-    others = Counter(key for run in working.runs for key, one in shared if _is_elsewhere(run, key, one))
-    near = [run for run in working.runs if not any(_is_elsewhere(run, key, one) for key, one in shared)]
-    if not others or not near:
+    others = {key: working.elsewhere(key, recorded) for key, recorded in shared}
+    away = np.zeros(len(working.runs), dtype=np.bool_)
+    for places in others.values():
+        away |= places
+    near = working.narrowed(~away)
+    if not working.count(away) or not len(near):
         return None
-    found = region_of(group, Working(near), cause)
+    found = region_of(group, near, cause)
     if found is None or found.is_context:
         return None
-    most = max(shared, key=lambda item: (others[item[0]], item[0]))
+    most = max(shared, key=lambda item: (working.count(others[item[0]]), item[0]))
     named = Condition(most[0], most[1].shown, "=", most[1].value, most[1].text, is_context=True)
     return Region((named, *found.conditions), found.covered, found.inside, found.outside)
-
-
-def _is_elsewhere(run: Run, key: str, shared: RecordedValue) -> bool:
-    other = run.in_force.get(key)
-    return other is not None and other.value != shared.value
 
 
 def chance_of(covered: int, group: int, inside: int, working: int) -> float:
@@ -235,8 +337,10 @@ def _of_two(
         (one for one in candidates if one.covered == len(group) and one.outside),
         key=lambda one: (one.inside, not one.telling, one.condition.key),
     )
-    for first in whole[:5]:
-        rest = Working(run for run in working.runs if first.condition.holds(run))
+    if len(candidates) ** 2 * chance_of(len(group), len(group), 0, len(working)) >= CHANCE_LIMIT:
+        return None  # whatever there is, chance would explain it
+    for first in whole[:_MOST_FIRST]:
+        rest = working.narrowed(working.holding(first.condition))
         for second in sorted(_candidates(group, rest, cause), key=lambda one: one.order(len(group))):
             if second.covered < len(group) or second.inside or second.condition.key == first.condition.key:
                 continue
@@ -265,39 +369,36 @@ def _numbers(recorded: Collection[RecordedValue]) -> list[tuple[float, RecordedV
     """The values in their order; None if one is no number."""
     found = [(number_of(one.value), one) for one in recorded]
     numbers = [(number, one) for number, one in found if number is not None]
-    return sorted(numbers, key=lambda pair: (pair[0], pair[1].text)) if len(numbers) == len(found) else None
+    return sorted(numbers, key=lambda pair: (pair[0], str(pair[1].recorded))) if len(numbers) == len(found) else None
 
 
 def _intervals(
     key: str, numbers: Sequence[tuple[float, RecordedValue]], column: _Column, cause: Cause | None, least: int
 ) -> Iterator[_Candidate]:
-    shown = numbers[0][1].shown
-    known = len(column.numbers)
+    shown, known = numbers[0][1].shown, column.numeric
     limits = dict(reversed([(number, one) for number, one in numbers]))
     values = [number for number, _ in numbers]
     for number, one in sorted(limits.items(), key=lambda pair: pair[0]):
         above = len(values) - bisect_left(values, number)
         if above >= least:
-            outside = bisect_left(column.numbers, number)
-            nearest = column.texts[column.numbers[outside - 1]] if outside else None
-            condition = Condition(key, shown, ">=", one.value, one.text, nearest)
+            outside = column.below(number)
+            condition = Condition(key, shown, ">=", one.value, one.text, column.text_below(number))
             yield _Candidate(condition, above, known - outside, outside, _is_telling(key, shown, ">=", cause))
         below = bisect_right(values, number)
         if below >= least:
-            inside = bisect_right(column.numbers, number)
-            nearest = column.texts[column.numbers[inside]] if inside < known else None
-            condition = Condition(key, shown, "<=", one.value, one.text, nearest)
+            inside = column.at_most(number)
+            condition = Condition(key, shown, "<=", one.value, one.text, column.text_above(number))
             yield _Candidate(condition, below, inside, known - inside, _is_telling(key, shown, "<=", cause))
 
 
 def _equalities(key: str, recorded: Sequence[RecordedValue], column: _Column, least: int) -> Iterator[_Candidate]:
     counts = Counter(one.value for one in recorded)
-    known = column.values.total()
+    known = column.known
     for value, covered in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
         if covered < least or value is None:
             continue
-        one = min((one for one in recorded if one.value == value), key=lambda one: one.text)
-        inside = column.values[value]
+        one = min((one for one in recorded if one.value == value), key=lambda one: str(one.recorded))
+        inside = column.values.get(value, 0)
         condition = Condition(key, one.shown, "=", value, one.text, is_context=one.kind is ParameterKind.CONTEXT)
         yield _Candidate(condition, covered, inside, known - inside, False)
 

@@ -143,7 +143,7 @@ def _parted(cause: Cause, lines: tuple[str | None, ...], runs: Sequence[Run], wo
     """The group, or parts of it that regions of the parameters set apart."""
     groups: list[Group] = []
     rest = list(runs)
-    while rest and len(groups) < _MOST_PARTS and cause not in ("infrastructure", "stopped"):
+    while rest and len(groups) < _MOST_PARTS and len(lines) == 1 and cause not in ("infrastructure", "stopped"):
         region, part = _best(rest, working, cause)
         held = [run for run in part if region is not None and region.holds(run)]
         if region is None or not held:
@@ -160,7 +160,7 @@ def _best(runs: Sequence[Run], working: Working, cause: Cause) -> tuple[Region |
     """The region that explains most, and the runs that it is about: of parameters over all contexts; else of parameters
     in one context; else a context."""
     region = region_of(runs, working, cause)
-    if region is not None and not region.is_context:
+    if (region is not None and not region.is_context) or cause not in _OF_PARAMETERS:
         return region, runs
     contexts: dict[frozenset[tuple[str, object]], list[Run]] = {}
     for run in runs:
