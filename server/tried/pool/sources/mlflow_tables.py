@@ -73,12 +73,12 @@ class MlflowTables:
         if table not in self.columns:
             return ()
         columns = [name for name in (_RUN if table == "runs" else _ITEM) if name in self.columns[table]]
-        whole = " || char(31) || ".join(f"coalesce(\"{name}\", '')" for name in columns)
-        query = f"SELECT group_concat({whole}, char(30)) FROM {table} NOT INDEXED WHERE rowid > ? AND rowid <= ?"
+        whole = ", ".join(f'group_concat("{name}", char(30))' for name in columns)
+        query = f"SELECT {whole} FROM {table} NOT INDEXED WHERE rowid > ? AND rowid <= ?"
         found: list[int] = []
         for start, end in self._segments(table):
             try:
-                found.append(hash(self._rows(query, (start, end))[0][0]))
+                found.append(hash(self._rows(query, (start, end))[0]))
             except sqlite3.DatabaseError as error:
                 self._note_damage(table, error)
                 found.append(0)
