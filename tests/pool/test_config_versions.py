@@ -100,7 +100,7 @@ def test_the_rest_is_the_code_alone() -> None:
         SCRIPT.replace("= 8  # layers", "=   9 # other words\n\n# and more").replace("4e-2", "0.5").replace("base", "x")
     )
     assert config_of("train.py", same).rest == config_of("train.py", SCRIPT).rest
-    for other in (SCRIPT.replace("relu", "gelu"), SCRIPT + "x = 1\n", SCRIPT.replace("DEPTH", "WIDTH")):
+    for other in (SCRIPT.replace("relu", "gelu"), SCRIPT + "run(1)\n", SCRIPT.replace("math.inf", "math.pi")):
         assert config_of("train.py", other).rest != config_of("train.py", SCRIPT).rest
 
 

@@ -103,13 +103,15 @@ def test_parameters_parent_and_changes_come_from_the_commits(search: Search) -> 
     assert found[worse].parent == found[deeper].parent == found[base].id
     assert found[last].parent == found[deeper].id
     assert changes_of(found[worse]) == [{"change": "ParamChanged", "key": "LR", "from": 0.1, "to": 0.5}]
-    assert changes_of(found[last])[:3] == [
+    assert changes_of(found[last]) == [
         {"change": "ParamChanged", "key": "DEPTH", "from": 10, "to": 12},
         {"change": "ParamChanged", "key": "LR", "from": 0.1, "to": 0.05},
         {"change": "ParamAdded", "key": "EXTRA", "value": "x"},
     ]
     derivation = found[last].derivation
     assert derivation is not None
+    assert derivation.summary == "DEPTH 10 → 12, LR 0.1 → 0.05, EXTRA x (new)"
+    assert derivation.computed
     assert derivation.metric_delta["val_bpb"].before == 0.9
     assert derivation.metric_delta["val_bpb"].after == 0.95
     git = found[worse].git
@@ -138,6 +140,9 @@ def test_code_that_changed_is_told_beside_the_words(search: Search) -> None:
         code[1],
         {"change": "Unspecified", "reason": "gelu, slower"},
     ]
+    derivation = found[both].derivation
+    assert derivation is not None
+    assert derivation.summary == "LR 0.1 → 0.05, code"
 
 
 def test_what_was_learnt_holds_when_the_commits_are_gone(search: Search) -> None:

@@ -20,6 +20,7 @@ from tried.draft.syntax import language_of, parse
 from tried.draft.values import LONGEST_VALUE
 from tried.pool.record import Change
 from tried.storage.commit_cache import KnownConfig
+from tried.text import Span
 
 SIZE_LIMIT: Final = 1024 * 1024
 """Bytes of a file that is read as a config."""
@@ -108,7 +109,7 @@ def _with_other_values(before: _Read, lines: Sequence[str]) -> _Read | None:
 
 
 def _constant(line: str) -> tuple[str, str, Any] | None:
-    """(name, the line without value, comment and space, value) of a line that states one constant and no more."""
+    """(name, the line without it, comment and space, value) of a line that states one constant and no more."""
     if line.rstrip().endswith("\\") or line[:1].isspace():
         return None
     parsed = parse(line, "python")
@@ -185,19 +186,23 @@ def _plain(value: EntryValue) -> Any:
 
 
 def _rest_of(parsed: ParsedConfig, text: str) -> str:
-    """A digest of what is neither a value nor a comment nor space: in a script, the code."""
+    """A digest of what is neither a parameter nor a comment nor space: in a script, the code."""
     return hashlib.sha256(_without(parsed, text).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _without(parsed: ParsedConfig, text: str) -> str:
-    """A text with a mark for each value, without comments and space."""
-    marks = [(entry.span, "\0") for entry in parsed.entries if entry.value not in (Special.MAPPING, Special.LIST)]
-    marks += [(comment.span, "") for comment in parsed.comments]
+    """A text without the keys and values that can be read, comments and space."""
+    spans = [
+        Span(entry.key.start, entry.span.end) if entry.key is not None else entry.span
+        for entry in parsed.entries
+        if not isinstance(entry.value, Special)
+    ]
+    spans += [comment.span for comment in parsed.comments]
     parts: list[str] = []
     at = 0
-    for span, mark in sorted(marks):
+    for span in sorted(spans):
         if span.start >= at:
-            parts += (text[at : span.start], mark)
+            parts.append(text[at : span.start])
             at = span.end
     parts.append(text[at:])
     return _SPACE.sub("", "".join(parts))

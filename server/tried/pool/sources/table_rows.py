@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tried.draft.parameters import normalise_key
+from tried.draft.parameters import normalise_key, shown_value
 from tried.pool.record import Change, ExperimentRecord, as_number
 from tried.pool.sources.config_versions import changes_between
 from tried.pool.sources.described_changes import changes_in, is_baseline
@@ -26,6 +26,8 @@ from tried.pool.sources.trailers import Conclusion
 from tried.storage.commit_cache import KnownCommit, KnownConfig
 
 KIND: Final = "results-table"
+_SUMMARY_CHANGES: Final = 3
+_SUMMARY_VALUE: Final = 40
 _SPACE = re.compile(r"\s+")
 _COMMIT = re.compile(r"[0-9a-f]{6,64}\Z", re.IGNORECASE)
 
@@ -209,7 +211,7 @@ def record_of_row(row: PlannedRow, rows: Sequence[PlannedRow], layout: Layout, r
     notes += [f"{header[i]}: {cells[i]}" for i in layout.texts if cells[i]]
     if notes:
         fields["notes"] = "\n".join(notes)
-    changes = _changes(row, parent, description, frozenset(header))
+    changes, is_compared = _changes(row, parent, description, frozenset(header))
     is_base = is_baseline(description) or (layout.status is not None and "baseline" in cells[layout.status].lower())
     if not is_base and (changes or parent):
         if parent is not None:
@@ -223,28 +225,49 @@ def record_of_row(row: PlannedRow, rows: Sequence[PlannedRow], layout: Layout, r
         if status.outcome is not None:
             before = _metrics(parent.cells, layout, _is_broken(parent.status)) if parent is not None else {}
             fields["derivation"]["metric_delta"] = _metric_delta(primary, metrics, before)
+        if is_compared:
+            fields["derivation"] |= {"computed": True, "summary": _summary(changes)}
     return ExperimentRecord.model_validate(fields)
 
 
 def _changes(
     row: PlannedRow, parent: PlannedRow | None, description: str, metrics: Collection[str]
-) -> Sequence[Change]:
-    """What both configs say was changed; what the description says where they do not tell, or not all."""
+) -> tuple[Sequence[Change], bool]:
+    """(what was changed, whether both configs say so): what the description says where they do not tell, or not all."""
     described = changes_in(description, metrics)
     if parent is None or parent.config is None or row.config is None or parent.commit is None or row.commit is None:
-        return described
+        return described, False
     changes = changes_between(parent.config, row.config)
-    if row.commit.id == parent.commit.id:
-        return described
-    if row.code_and_config and row.config.rest == parent.config.rest:
-        return changes or described
+    only_parameters = row.code_and_config and row.config.rest == parent.config.rest
+    if row.commit.id == parent.commit.id or (only_parameters and not changes):
+        return described, False
+    if only_parameters:
+        return changes, True
+    if row.code_and_config:
+        code = {"change": "CodeChanged", "from_sha": parent.commit.id, "to_sha": row.commit.id}
+        changes.append(Change.model_validate(code))
     words = [change for change in described if not changes or change.change == "Unspecified"]
-    code = (
-        [Change.model_validate({"change": "CodeChanged", "from_sha": parent.commit.id, "to_sha": row.commit.id})]
-        if row.code_and_config
-        else []
-    )
-    return [*changes, *code, *words]
+    return [*changes, *words], bool(changes)
+
+
+def _summary(changes: Sequence[Change]) -> str:
+    """Such as `LR 0.1 → 0.5, EXTRA x (new), and 2 more`."""
+    words: list[str] = []
+    for change in changes:
+        if change.change == "ParamChanged":
+            words.append(f"{change.key} {_shown(change.from_)} → {_shown(change.to)}")
+        elif change.change in ("ParamAdded", "ParamRemoved"):
+            words.append(
+                f"{change.key} {_shown(change.value)} ({'new' if change.change == 'ParamAdded' else 'removed'})"
+            )
+        elif change.change == "CodeChanged":
+            words.append("code")
+    more = [f"and {len(words) - _SUMMARY_CHANGES} more"] if len(words) > _SUMMARY_CHANGES else []
+    return ", ".join([*words[:_SUMMARY_CHANGES], *more])
+
+
+def _shown(value: object) -> str:
+    return shown_value(value, _SUMMARY_VALUE)
 
 
 def _commit_of(cells: Sequence[str], layout: Layout, commits: TableCommits) -> KnownCommit | None:
