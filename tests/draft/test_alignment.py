@@ -5,14 +5,13 @@ from collections.abc import Iterable
 from tried.draft.alignment import AlignedDraft, align
 from tried.draft.parameters import parameters_of
 from tried.draft.syntax import parse
-from tried.pool.history import LineHistory
+from tried.pool.history import ParameterHistory
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import run_of
 
 
 def aligned(text: str, keys: Iterable[str]) -> AlignedDraft:
     record = ExperimentRecord(id="r", params={key: index + 1 for index, key in enumerate(keys)})
-    line = LineHistory("line").updated((), [run_of(record, 0)])
+    line = ParameterHistory.empty().updated((), [record]).lines[None]
     return align(parameters_of(parse(text, "yaml").entries), line.keys, line.keys_by_suffix)
 
 

@@ -9,8 +9,8 @@ from tried.draft.parameters import Parameter
 from tried.findings.finding import Evidence, Severity
 from tried.findings.settings import FindingSettings, Reason
 from tried.pool.history import LineHistory
-from tried.pool.outcome import is_broken
 from tried.pool.run import Run
+from tried.pool.run_row import Flag
 
 LOUDNESS: Final[dict[Severity, int]] = {"off": 0, "hover": 1, "information": 2, "warning": 3}
 
@@ -52,12 +52,12 @@ def pool_order(run: Run) -> int:
 
 def reason_of(run: Run) -> Reason:
     """Why a dead end counts as one. Errors of the code or the machine come first: they say nothing of the values."""
-    if run.cause in ("code_error", "infrastructure", "stopped", "out_of_memory", "diverged"):
-        return run.cause
-    written = bool(run.record.conclusion and run.record.conclusion.headline) or bool(run.record.notes)
-    if run.judged and (written or not is_broken(run.record)):
+    cause = run.cause
+    if cause in ("code_error", "infrastructure", "stopped", "out_of_memory", "diverged"):
+        return cause
+    if run.judged and (run.has(Flag.WRITTEN) or not run.has(Flag.BROKEN)):
         return "judged"
-    return "worse" if run.cause == "worse" else "unknown"
+    return "worse" if cause == "worse" else "unknown"
 
 
 def severity_of(claim: Claim, settings: FindingSettings, line: LineHistory) -> Severity:
@@ -75,10 +75,7 @@ def severity_of(claim: Claim, settings: FindingSettings, line: LineHistory) -> S
 
 def is_beyond_noise(run: Run, line: LineHistory) -> bool:
     """False where a run is only "worse than its parent", and by no more than twice what replicates of its line vary."""
-    if run.judged or run.cause != "worse" or run.record.derivation is None or run.objective is None:
+    if run.judged or run.cause != "worse" or run.objective is None or run.moved is None:
         return True
-    delta = run.record.derivation.metric_delta.get(run.objective[0])
     spread = line.spread(run.objective[0])
-    if delta is None or delta.change is None or spread is None:
-        return True
-    return abs(delta.change) > 2 * spread
+    return spread is None or abs(run.moved) > 2 * spread

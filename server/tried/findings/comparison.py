@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tried.draft.alignment import AlignedDraft
 from tried.draft.parameters import TRUNCATED, UNKNOWN, ParameterKind
 from tried.pool.run import Run
+from tried.pool.vocabulary import number_of
+
+__all__ = ["Comparison", "compare", "is_item_of_a_list_in", "list_prefix", "number_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def compare(draft: AlignedDraft, run: Run) -> Comparison:
             union += 1
             if kind is ParameterKind.KNOB:
                 draft_only.append(key)
-            elif kind is ParameterKind.CONTEXT and _is_item_of_a_list_in(key, theirs):
+            elif kind is ParameterKind.CONTEXT and is_item_of_a_list_in(key, theirs):
                 context_differs = True
         elif parameter.value is UNKNOWN or recorded.value is UNKNOWN:
             if kind is not ParameterKind.BUDGET:
@@ -74,7 +77,7 @@ def compare(draft: AlignedDraft, run: Run) -> Comparison:
             unread.append(key)
         elif recorded.kind is ParameterKind.BUDGET:
             run_budget.append(key)
-        elif key in draft.nulls or _is_item_of_a_list_in(key, draft.values):
+        elif key in draft.nulls or is_item_of_a_list_in(key, draft.values):
             differing.append(key)
             context_differs |= recorded.kind is ParameterKind.CONTEXT
         elif recorded.kind is ParameterKind.KNOB:
@@ -95,24 +98,16 @@ def compare(draft: AlignedDraft, run: Run) -> Comparison:
     )
 
 
-def _is_item_of_a_list_in(key: str, others: object) -> bool:
+def is_item_of_a_list_in(key: str, others: Iterable[str]) -> bool:
     """True for `layers.1.units` where the other side has `layers.0.…`: its list is shorter, not silent about it."""
-    if "." not in key or not isinstance(others, dict):
-        return False
+    prefix = list_prefix(key)
+    return prefix is not None and any(other.startswith(prefix) for other in others)
+
+
+def list_prefix(key: str) -> str | None:
+    """`layers.` of `layers.1.units`: what the keys of all items of the list begin with; None outside of lists."""
+    if "." not in key:
+        return None
     segments = key.split(".")
     place = next((index for index, segment in enumerate(segments) if segment.isdigit()), None)
-    if place is None:
-        return False
-    prefix = ".".join(segments[:place]) + "."
-    return any(other.startswith(prefix) for other in others)
-
-
-def number_of(value: object) -> float | None:
-    """The value as a finite float; None for what is no number, or too large for one."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    return None if place is None else ".".join(segments[:place]) + "."

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from tried.draft.alignment import AlignedDraft, align
 from tried.draft.draft import ExperimentDraft
-from tried.draft.parameters import ParameterKind
+from tried.draft.parameters import ParameterKind, is_known
 from tried.findings.claim import LOUDNESS, Claim, severity_of
 from tried.findings.finding import Finding, Severity
 from tried.findings.knob import knob_claims, seldom_set_claims
@@ -24,6 +24,8 @@ from tried.findings.silence import unsilenced
 from tried.findings.wording import differences_of, message_of, told_run, why_of
 from tried.pool.history import LineHistory, ParameterHistory
 from tried.pool.run import Run
+from tried.pool.run_columns import item_hash
+from tried.pool.run_row import NO_TIME, microseconds
 from tried.text import Span
 
 RULES: tuple[Callable[[Scope], list[Claim]], ...] = (
@@ -72,11 +74,16 @@ def scopes(
 ) -> Iterator[Scope]:
     """The draft beside its own research line, then beside every line that may have a similar setting."""
     own = own_line(draft, history, settings)
-    leaves = {(p.key.rsplit(".", 1)[-1], p.value) for p in draft.parameters if p.kind is not ParameterKind.VOLATILE}
+    leaves = {
+        item_hash(*leaf): leaf
+        for p in draft.parameters
+        if p.kind is not ParameterKind.VOLATILE and is_known(p.value)
+        for leaf in ((p.key.rsplit(".", 1)[-1], p.value),)
+    }
     machine = {p.key.rsplit(".", 1)[-1]: p.value for p in draft.parameters if p.kind is ParameterKind.HARDWARE}
     others = [line for line in history.lines.values() if line is not own]
     for line in [own, *others] if own is not None else others:
-        if line is not own and len(line.leaf_items & leaves) < settings.minimum_compared:
+        if line is not own and not line.may_have_in_common(leaves, settings.minimum_compared):
             continue
         aligned = align(draft.parameters, line.keys, line.keys_by_suffix)
         if aligned.values and (line is own or _may_be_similar(aligned, line, settings)):
@@ -86,7 +93,7 @@ def scopes(
 
 def _may_be_similar(draft: AlignedDraft, line: LineHistory, settings: FindingSettings) -> bool:
     """Whether any run of the line can have as much in common with the draft as is needed there."""
-    known = sum(1 for key, parameter in draft.values.items() if (key, parameter.value) in line.by_item)
+    known = sum(is_known(p.value) and line.columns.may_hold(key, p.value) for key, p in draft.values.items())
     return known >= max(settings.minimum_compared, settings.minimum_similarity * (len(draft.values) + len(draft.new)))
 
 
@@ -109,15 +116,16 @@ def _started_by(draft: ExperimentDraft, line: LineHistory, aligned: AlignedDraft
     Without a seed, a run name or the like that both state nobody can tell them from somebody else's run of the same.
     """
     stated = {p.key: p.value for p in draft.parameters if p.kind in (ParameterKind.VOLATILE, ParameterKind.HARDWARE)}
+    if not stated:
+        return frozenset()
+    columns = line.columns
+    since = columns.facts["time"] >= max(microseconds(saved_at), NO_TIME + 1)
+    for key, parameter in aligned.values.items() if since.any() else ():
+        since &= ~columns.logs(key) | columns.holds_logged(key, parameter.value)
     found: set[str] = set()
-    for run in line.runs.values():
-        if run.record.time is None or run.record.time < saved_at:
-            continue
+    for run in line.runs_in(since):
         same = [stated[key] == recorded.value for key, recorded in run.volatile.items() if key in stated]
-        same_values = all(
-            parameter.value == run.values[key].value for key, parameter in aligned.values.items() if key in run.values
-        )
-        if same and all(same) and same_values:
+        if same and all(same):
             found.add(run.id)
     return frozenset(found)
 

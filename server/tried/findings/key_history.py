@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tried.draft.alignment import align
 from tried.draft.draft import ExperimentDraft
-from tried.draft.parameters import UNKNOWN, Parameter, shown_value
+from tried.draft.parameters import Parameter, is_known, shown_value
 from tried.findings.find import own_line, scopes
 from tried.findings.scope import Scope
 from tried.findings.settings import FindingSettings
 from tried.findings.wording import what_happened
+from tried.pool.column import Mask
 from tried.pool.history import ParameterHistory
 from tried.pool.run import Run
+from tried.pool.vocabulary import ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,8 @@ class KeyHistory:
 
 
 _MOST_RECORDS = 3
+_MOST_IN_DETAIL = 100
+"""Values, the most frequent ones, of which it is told what they led to; steps away, the latest ones."""
 
 
 def key_history(
@@ -79,10 +86,12 @@ def key_history(
     """
     for scope in scopes(draft, history, settings):
         if (key := _key_in(scope, parameter)) is not None:
-            runs = [run for run in _runs_with(scope, key) if scope.own or scope.admits(run)]
-            if runs:
+            runs = _runs_with(scope, key)
+            if not scope.own:
+                runs &= scope.admitted
+            if runs.any():
                 return _history(scope, key, parameter, runs)
-    best: tuple[Scope, str, list[Run]] | None = None
+    best: tuple[int, Scope, str, Mask] | None = None
     name = parameter.key.rsplit(".", 1)[-1]
     for line in history.lines.values():
         if name not in line.names:
@@ -91,9 +100,10 @@ def key_history(
         scope = Scope(line, False, aligned, settings)
         if (key := _key_in(scope, parameter)) is not None:
             runs = _runs_with(scope, key)
-            if runs and (best is None or len(runs) > len(best[2])):
-                best = scope, key, runs
-    return _history(best[0], best[1], parameter, best[2]) if best is not None else None
+            count = int(np.count_nonzero(runs))
+            if count > (best[0] if best is not None else 0):
+                best = count, scope, key, runs
+    return _history(best[1], best[2], parameter, best[3]) if best is not None else None
 
 
 def is_untried(
@@ -104,7 +114,7 @@ def is_untried(
     The research line is known, its runs log their parameters, and no line has a key of this name in any container.
     """
     line = own_line(draft, history, settings)
-    if line is None or 2 * sum(1 for run in line.runs.values() if run.values) < len(line.runs):
+    if line is None or 2 * line.logging < len(line):
         return False
     name = parameter.key.rsplit(".", 1)[-1]
     return not any(name in other.names for other in history.lines.values())
@@ -114,50 +124,74 @@ def _key_in(scope: Scope, parameter: Parameter) -> str | None:
     return next((key for key, mine in scope.draft.values.items() if mine.entry is parameter.entry), None)
 
 
-def _runs_with(scope: Scope, key: str) -> list[Run]:
-    found = dict(scope.line.by_key[key])
-    for value in scope.line.values_of_key.get(key, ()):
-        found.update(scope.line.by_item[(key, value)])
-    return sorted(found.values(), key=lambda run: run.order)
+def _runs_with(scope: Scope, key: str) -> Mask:
+    """The runs that logged the key, or that changed it to something that can be known."""
+    columns = scope.line.columns
+    found = columns.logs(key)
+    for table, column in columns.unlogged_by_key.get(key, ()):
+        numbers = column.dense(len(columns))
+        found |= (numbers != ABSENT) & ~np.isin(numbers, [*table.unknown, *table.truncated])
+    return found
 
 
-def _history(scope: Scope, key: str, parameter: Parameter, runs: list[Run]) -> KeyHistory:
-    by_value: dict[object, list[Run]] = {}
-    for run in runs:
-        by_value.setdefault(dict(run.items()).get(key, UNKNOWN), []).append(run)
-    values = [_value_history(key, value, parameter, group) for value, group in by_value.items() if value is not UNKNOWN]
-    values.sort(key=lambda value: (not value.is_draft, -value.runs))
+def _history(scope: Scope, key: str, parameter: Parameter, runs: Mask) -> KeyHistory:
+    line = scope.line
+    by_value = _rows_by_value(scope, key, runs)
+    order = sorted(by_value, key=lambda value: (value != parameter.value, -len(by_value[value]), by_value[value][0]))
+    values = [
+        _value_history(scope, key, value, parameter, by_value[value], in_detail=place < _MOST_IN_DETAIL)
+        for place, value in enumerate(order)
+    ]
+    sets = line.columns.vocabulary.change_sets
+    away = line.columns.changing(sets.from_.get((key, parameter.value), ())) & line.is_dead & ~line.is_undecided
     turned = [
         TurnedTo(change.text, what_happened(run), run.id)
-        for run in scope.line.changed_from[(key, parameter.value)].values()
+        for run in map(line.run_at, np.flatnonzero(away)[-_MOST_IN_DETAIL:].tolist())
         for change in run.changes
-        if change.key == key and run.ending == "dead_end"
+        if change.key == key
     ]
     return KeyHistory(
         key=parameter.shown,
         draft=shown_value(parameter.entry.value),
-        research_line=scope.line.research_line,
-        runs=len(runs),
+        research_line=line.research_line,
+        runs=int(np.count_nonzero(runs)),
         values=tuple(values),
         tried=any(value.is_draft for value in values),
         turned=tuple(reversed(turned)),
     )
 
 
-def _value_history(key: str, value: object, parameter: Parameter, runs: list[Run]) -> ValueHistory:
-    recorded = runs[0].values.get(key)
-    text = recorded.text if recorded else next(change.text for change in runs[0].changes if change.key == key)
+def _rows_by_value(scope: Scope, key: str, runs: Mask) -> dict[object, NDArray[np.intp]]:
+    """The rows of each value that can be known, ascending."""
+    columns = scope.line.columns
+    found: dict[object, NDArray[np.intp]] = {}
+    for table, column in columns.in_force(key):
+        numbers = table.first_numbers(column.dense(len(columns)))
+        rows = np.flatnonzero(runs & (numbers != ABSENT))
+        rows = rows[np.argsort(numbers[rows], kind="stable")]
+        distinct, starts = np.unique(numbers[rows], return_index=True)
+        for number, group in zip(distinct.tolist(), np.split(rows, starts[1:]), strict=False):
+            value = table.values[number]
+            if is_known(value):
+                found[value] = np.sort(np.concatenate([found[value], group])) if value in found else group
+    return found
+
+
+def _value_history(
+    scope: Scope, key: str, value: object, parameter: Parameter, rows: NDArray[np.intp], in_detail: bool
+) -> ValueHistory:
+    line, sets = scope.line, scope.line.columns.vocabulary.change_sets
+    dead = line.is_dead[rows] & ~line.is_undecided[rows]
+    by_this = line.columns.changing(sets.to.get((key, value), ()))[rows] if in_detail and dead.any() else dead & False
     return ValueHistory(
-        text=text,
+        text=line.run_at(int(rows[0])).in_force[key].text,
         is_draft=value == parameter.value,
-        runs=len(runs),
-        dead_ends=sum(run.ending == "dead_end" for run in runs),
-        by_this=sum(
-            run.ending == "dead_end" and any(c.key == key and c.after == value for c in run.changes) for run in runs
-        ),
-        worked=sum(run.ending == "worked" for run in runs),
-        best=best_result(runs),
-        records=tuple(run.id for run in reversed(runs[-_MOST_RECORDS:])),
+        runs=len(rows),
+        dead_ends=int(np.count_nonzero(dead)),
+        by_this=int(np.count_nonzero(dead & by_this)),
+        worked=int(np.count_nonzero(line.has_worked[rows])),
+        best=best_result(map(line.run_at, rows.tolist())) if in_detail else None,
+        records=tuple(line.columns.ids[row] for row in rows[::-1][:_MOST_RECORDS].tolist()),
     )
 
 

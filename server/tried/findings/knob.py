@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+
+import numpy as np
 
 from tried.draft.parameters import Parameter, ParameterKind, is_known
-from tried.findings.claim import Claim, pool_order
+from tried.findings.claim import Claim
 from tried.findings.finding import Severity
 from tried.findings.scope import Scope
+from tried.pool.column import Mask
 from tried.pool.run import Run
+from tried.pool.run_row import CAUSES, NO_TIME
+from tried.pool.vocabulary import ABSENT
 
 _MOST_BLAMED = 3
 """More parameters that only the very same runs set are an experiment of its own, and no single knob is to blame."""
 _OFF = (("bool", False), None, 0)
-_NO_FAULT_OF_THE_KNOB = ("code_error", "infrastructure", "stopped")
+_NO_FAULT_OF_THE_KNOB = tuple(CAUSES.index(cause) for cause in ("code_error", "infrastructure", "stopped"))
 
 
 def knob_claims(scope: Scope) -> list[Claim]:
@@ -35,12 +40,13 @@ def seldom_set_claims(scope: Scope) -> list[Claim]:
     """
     found: dict[tuple[str, ...], list[tuple[Parameter, str]]] = {}
     for key, parameter in _knobs(scope):
-        setting = scope.line.by_key[key].values()
-        if any(run.ending != "dead_end" for run in setting if _is_on(run, key)):
+        setting = _is_on(scope, key)
+        if (setting & ~scope.line.is_dead).any():
             continue
-        runs = sorted(scope.admitted(run for run in setting if _is_on(run, key)), key=pool_order)
-        if runs and _enough_worked_without(scope, key, runs):
-            found.setdefault(tuple(run.id for run in runs), []).append((parameter, parameter.shown))
+        runs = setting & scope.admitted
+        if runs.any() and _enough_worked_without(scope, setting):
+            ids = tuple(run.id for run in scope.line.runs_in(runs))
+            found.setdefault(ids, []).append((parameter, parameter.shown))
     return _claims(scope, found, "hover")
 
 
@@ -65,54 +71,74 @@ def _claims(scope: Scope, found: dict[tuple[str, ...], list[tuple[Parameter, str
     ]
 
 
-def _is_on(run: Run, key: str) -> bool:
-    return run.values[key].value not in _OFF
+def _is_on(scope: Scope, key: str) -> Mask:
+    """The runs that logged the knob and did not switch it off."""
+    columns = scope.line.columns
+    on = np.zeros(len(columns), np.bool_)
+    for table, column in columns.logged_by_key.get(key, ()):
+        numbers = column.dense(len(columns))
+        here = numbers != ABSENT
+        for value in _OFF:
+            for number in table.numbers_with(value):
+                here &= numbers != number
+        on |= here
+    return on
 
 
-def _is_to_blame(run: Run) -> bool:
-    return run.ending == "dead_end" and run.cause not in _NO_FAULT_OF_THE_KNOB
+def _is_to_blame(scope: Scope) -> Mask:
+    """The dead ends of which the knob may be the cause."""
+    cause = scope.line.columns.facts["cause"]
+    blameless = np.zeros(len(cause), np.bool_)
+    for number in _NO_FAULT_OF_THE_KNOB:
+        blameless |= cause == number
+    return scope.line.is_dead & ~blameless
 
 
 def _only_dead_ends(scope: Scope, key: str) -> list[Run]:
     """All runs that set the key, if all are dead ends by its own fault, enough of them differ, and enough worked."""
-    setting = scope.line.by_key[key].values()
-    if any(not _is_to_blame(run) for run in setting if _is_on(run, key)):
+    setting = _is_on(scope, key)
+    if (setting & ~_is_to_blame(scope)).any():
         return []
-    runs = _enough(scope, (run for run in setting if _is_on(run, key)))
-    if not runs or not _enough_worked_without(scope, key, runs):
+    runs = _enough(scope, setting)
+    if not runs or not _enough_worked_without(scope, setting):
         return []
-    since = any(run.ending == "worked" and run.is_after(runs[0]) for run in scope.line.runs.values())
-    return runs if since else []  # else it is perhaps merely logged since then
+    return runs if _worked_after(scope, runs[0]) else []  # else it is perhaps merely logged since then
+
+
+def _worked_after(scope: Scope, run: Run) -> bool:
+    """Whether any run worked later: by timestamp where both have one and they differ, else by the place in the pool."""
+    time = scope.line.columns.facts["time"]
+    by_place = np.arange(len(time)) > run.place
+    mine = time[run.place]
+    if mine != NO_TIME:
+        comparable = (time != NO_TIME) & (time != mine)
+        by_place = np.where(comparable, time > mine, by_place)
+    return bool((scope.line.has_worked & by_place).any())
 
 
 def _dead_value(scope: Scope, key: str, parameter: Parameter) -> list[Run]:
     """The dead ends with the draft's value, where the knob worked at another one and the setting is a similar one."""
+    columns = scope.line.columns
     item = (key, parameter.value)
-    if not is_known(parameter.value) or scope.line.changed_from[item]:
+    if not is_known(parameter.value) or columns.changing(columns.vocabulary.change_sets.from_.get(item, ())).any():
         return []
-    having = scope.line.by_item[item].values()
-    if any(not _is_to_blame(run) for run in having if key in run.values):
+    logging = columns.logs(key)
+    having = columns.holds(*item) & logging
+    if (having & ~_is_to_blame(scope)).any() or not (logging & scope.line.has_worked).any():
         return []
-    if not any(run.ending == "worked" for run in scope.line.by_key[key].values()):
-        return []
-    runs = _enough(scope, (run for run in having if key in run.values))
-    if not runs or max(scope.comparison(run).agreement for run in runs) < scope.settings.move_agreement:
+    runs = _enough(scope, having)
+    if not runs or max(scope.compared.agreement[run.place] for run in runs) < scope.settings.move_agreement:
         return []
     return runs
 
 
-def _enough(scope: Scope, runs: Iterable[Run]) -> list[Run]:
-    admitted = [run for run in scope.admitted(runs) if not scope.changed_code_alone(run)]
-    different = len({run.signature for run in admitted})
-    return sorted(admitted, key=pool_order) if different >= scope.settings.knob_dead_ends else []
+def _enough(scope: Scope, runs: Mask) -> list[Run]:
+    admitted = runs & scope.admitted & ~scope.code_alone
+    different = len(np.unique(scope.line.columns.signatures[admitted]))
+    return scope.line.runs_in(admitted) if different >= scope.settings.knob_dead_ends else []
 
 
-def _enough_worked_without(scope: Scope, key: str, runs: list[Run]) -> bool:
+def _enough_worked_without(scope: Scope, setting: Mask) -> bool:
     """At least so many runs worked without the knob, in the same context as these."""
-    needed = scope.settings.knob_worked_without
-    for run in scope.line.runs.values():
-        if run.ending == "worked" and (key not in run.values or not _is_on(run, key)) and scope.admits(run):
-            needed -= 1
-            if needed <= 0:
-                return True
-    return False
+    worked = scope.line.has_worked & ~setting & scope.admitted
+    return int(np.count_nonzero(worked)) >= scope.settings.knob_worked_without

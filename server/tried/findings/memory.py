@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import islice
 from typing import Final
+
+import numpy as np
 
 from tried.draft.keys import words_of
 from tried.findings.comparison import number_of
@@ -26,11 +27,11 @@ def is_size(shown: str) -> bool:
     return not _SIZE_WORDS.isdisjoint(words_of(shown.rsplit(".", 1)[-1]))
 
 
-def is_smaller_somewhere(scope: Scope, run: Run, apart_from: str = "") -> bool:
+def is_smaller_somewhere(scope: Scope, run: Run) -> bool:
     """True where the draft is smaller than the run in a size: it may fit although the run did not."""
     for key, parameter in scope.draft.values.items():
         recorded = run.in_force.get(key)
-        if recorded is None or key == apart_from or not is_size(recorded.shown):
+        if recorded is None or not is_size(recorded.shown):
             continue
         ours, theirs = number_of(parameter.value), number_of(recorded.value)
         if ours is not None and theirs is not None and ours < theirs:
@@ -46,36 +47,23 @@ def as_large_fitted(scope: Scope, key: str) -> list[Run]:
     size = number_of(scope.draft.values[key].value)
     if size is None:
         return []
-    fitted = (
-        run
-        for run in scope.line.by_key[key].values()
-        if run.ending == "worked"
-        and (theirs := number_of(run.values[key].value)) is not None
-        and theirs >= size
-        and not _is_larger_somewhere(scope, run)
-        and scope.admits(run)
-    )
-    return list(islice(fitted, _ENOUGH))
-
-
-def _is_larger_somewhere(scope: Scope, run: Run) -> bool:
-    for key, parameter in scope.draft.values.items():
-        recorded = run.in_force.get(key)
-        if recorded is None or not is_size(recorded.shown):
-            continue
-        ours, theirs = number_of(parameter.value), number_of(recorded.value)
-        if ours is not None and theirs is not None and ours > theirs:
-            return True
-    return False
+    columns = scope.line.columns
+    fitted = columns.floats(columns.logged_by_key.get(key, ())) >= size
+    fitted &= scope.line.has_worked & scope.admitted
+    for other, parameter in scope.draft.values.items() if fitted.any() else ():
+        ours = number_of(parameter.value)
+        sizes = [held for held in columns.in_force(other) if is_size(held[0].shown)]
+        if ours is not None and sizes:
+            fitted &= ~(columns.floats(sizes) < ours)
+    return [scope.line.run_at(row) for row in np.flatnonzero(fitted)[:_ENOUGH].tolist()]
 
 
 def largest_fitting(scope: Scope, key: str, below: float) -> str:
     """The largest value of `key` under `below` with which a run worked, as it was written; empty if none did."""
-    best: tuple[float, str] | None = None
-    for run in scope.line.by_key[key].values():
-        size = number_of(run.values[key].value)
-        if run.ending != "worked" or size is None or size >= below:
-            continue
-        if (best is None or size > best[0]) and scope.admits(run):
-            best = (size, run.values[key].text)
-    return best[1] if best else ""
+    columns = scope.line.columns
+    sizes = columns.floats(columns.logged_by_key.get(key, ()))
+    fitting = (sizes < below) & scope.line.has_worked & scope.admitted
+    if not fitting.any():
+        return ""
+    best = int(np.argmax(np.where(fitting, sizes, -np.inf)))
+    return scope.line.run_at(best).values[key].text

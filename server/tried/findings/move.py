@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
 
 from tried.draft.parameters import Parameter, ParameterKind, is_known
 from tried.findings.claim import LOUDNESS, Claim, pool_order
@@ -10,7 +13,13 @@ from tried.findings.comparison import number_of
 from tried.findings.finding import Severity
 from tried.findings.memory import as_large_fitted, is_size, is_smaller_somewhere, largest_fitting
 from tried.findings.scope import Scope
-from tried.pool.run import KeyChange, Run
+from tried.pool.column import Mask
+from tried.pool.history import LineHistory
+from tried.pool.run import Run
+from tried.pool.run_row import CAUSES
+from tried.pool.vocabulary import KeyChange
+
+_OUT_OF_MEMORY: Final = CAUSES.index("out_of_memory")
 
 
 def move_claims(scope: Scope) -> list[Claim]:
@@ -25,23 +34,34 @@ def move_claims(scope: Scope) -> list[Claim]:
 
 def _candidates(scope: Scope) -> Iterator[Run]:
     """Dead ends that turned a knob to the draft's value, or out of memory, to a smaller one. Each once."""
-    seen: set[str] = set()
+    line = scope.line
+    seen: set[int] = set()
     for key, parameter in scope.draft.values.items():
-        if parameter.kind is not ParameterKind.KNOB or not is_known(parameter.value):
+        turned = line.dead_ends_that_turned.get(key)
+        if not turned or parameter.kind is not ParameterKind.KNOB or not is_known(parameter.value):
             continue
-        values: tuple[object, ...] = (parameter.value,)
+        rows = list(turned.get(parameter.value, ()))
         ours = number_of(parameter.value)
         if ours is not None and is_size(parameter.shown):
-            values += tuple(
-                value
-                for value in scope.line.changed_values.get(key, ())
-                if (theirs := number_of(value)) is not None and theirs < ours
-            )
-        for place, value in enumerate(values):
-            for run in scope.line.changed_to[(key, value)].values():
-                if run.ending == "dead_end" and run.id not in seen and (place == 0 or run.cause == "out_of_memory"):
-                    seen.add(run.id)
-                    yield run
+            smaller = [v for v in turned if (theirs := number_of(v)) is not None and theirs < ours]
+            ordered = [row for value in _by_first_use(line, key, smaller) for row in turned[value]]
+            rows += [row for row in ordered if _ran_out_of_memory(line, row)]
+        for row in rows:
+            if row not in seen:
+                seen.add(row)
+                yield line.run_at(row)
+
+
+def _ran_out_of_memory(line: LineHistory, row: int) -> bool:
+    return bool(line.columns.facts["cause"][row] == _OUT_OF_MEMORY)
+
+
+def _by_first_use(line: LineHistory, key: str, values: list[object]) -> list[object]:
+    """In the order in which a run of the line first turned the key to them, however it ended."""
+    if len(values) < 2:
+        return values
+    sets = line.columns.vocabulary.change_sets
+    return sorted(values, key=lambda value: int(np.argmax(line.columns.changing(sets.to[key, value]))))
 
 
 def standing_changes(scope: Scope, run: Run) -> tuple[KeyChange, ...]:
@@ -50,6 +70,13 @@ def standing_changes(scope: Scope, run: Run) -> tuple[KeyChange, ...]:
     Out of memory, a larger size stands for a smaller one. What no run ever logged as a parameter is a change of the
     code, and no config can state it.
     """
+    kind = run.change_set, run.cause == "out_of_memory", scope.logs_parameters(run)
+    if kind not in scope.standing:
+        scope.standing[kind] = _standing_changes(scope, run)
+    return scope.standing[kind]
+
+
+def _standing_changes(scope: Scope, run: Run) -> tuple[KeyChange, ...]:
     standing: list[KeyChange] = []
     for change in run.changes:
         parameter = scope.draft.values.get(change.key)
@@ -86,7 +113,7 @@ def _claim(scope: Scope, runs: list[Run]) -> Claim:
         change=named_changes([(p.shown, change.text) for p, change in zip(blamed, changes, strict=True)]),
         contrast=contrast,
         at_most=max((_at_most(scope, run) for run in runs), key=LOUDNESS.__getitem__),
-        contradicted_by=tuple(sorted(worked_with(scope, changes, last), key=pool_order)),
+        contradicted_by=tuple(worked_with(scope, changes, last)),
     )
 
 
@@ -100,9 +127,9 @@ def _at_most(scope: Scope, run: Run) -> Severity:
     """A change says most where all else is as it was; less where the rest is unknown, little where most differs."""
     if run.cause == "out_of_memory" and is_smaller_somewhere(scope, run):
         return "hover"
-    if not run.values:
+    if not scope.logs_parameters(run):
         return "information"
-    if scope.comparison(run).agreement < scope.settings.move_agreement:
+    if scope.compared.agreement[run.place] < scope.settings.move_agreement:
         return "hover"
     return "warning" if stands_as_it_was(scope, run) and not scope.changed_more(run) else "information"
 
@@ -120,17 +147,28 @@ def worked_with(scope: Scope, changes: tuple[KeyChange, ...], run: Run) -> list[
     """
     if run.cause == "out_of_memory" and is_size(changes[0].shown):
         return as_large_fitted(scope, changes[0].key)
-    found: dict[str, Run] = {}
+    line, columns = scope.line, scope.line.columns
+    sets = columns.vocabulary.change_sets
     first = (changes[0].key, changes[0].after)
-    for other in (*scope.line.by_item[first].values(), *scope.line.changed_from[first].values()):
-        stood = all(_value(other, change.key) == change.after for change in changes)
-        if other.ending == "worked" and stood and scope.admits(other):
-            found[other.id] = other
-        elif not stood and _came_from(other, changes):
+    stood = _stood(scope, [(change.key, change.after) for change in changes])
+    had = columns.holds(*first) if is_known(first[1]) else np.zeros(len(line), np.bool_)
+    found = stood & had & line.has_worked & scope.admitted
+    turned = (had | columns.changing(sets.from_.get(first, ()))) & ~stood & (columns.facts["changes"] != 0)
+    for row in np.flatnonzero(turned).tolist():
+        other = line.run_at(row)
+        if _came_from(other, changes):
             origin = parent_of(scope, other) or other
-            if origin is other or origin.ending != "dead_end":
-                found[origin.id] = origin
-    return list(found.values())
+            if origin is other or not line.is_dead[origin.place]:
+                found[origin.place] = True
+    return line.runs_in(found)
+
+
+def _stood(scope: Scope, items: Sequence[tuple[str, object]]) -> Mask:
+    """The runs in which all of these values were in force."""
+    stood = np.ones(len(scope.line), np.bool_)
+    for key, value in items:
+        stood &= scope.line.columns.holds(key, value)
+    return stood
 
 
 def _value(run: Run, key: str) -> object:
@@ -140,13 +178,14 @@ def _value(run: Run, key: str) -> object:
 
 def _came_from(run: Run, changes: tuple[KeyChange, ...]) -> bool:
     before = {change.key: change.before for change in run.changes}
-    return all(before.get(change.key, _value(run, change.key)) == change.after for change in changes)
+    return all(
+        (before[change.key] if change.key in before else _value(run, change.key)) == change.after for change in changes
+    )
 
 
 def parent_of(scope: Scope, run: Run) -> Run | None:
     """The run that this one came from, if it is one of its research line."""
-    derived_from = run.record.derivation.from_ if run.record.derivation else None
-    return scope.line.runs.get(run.record.parent or derived_from or "")
+    return scope.line.runs.get(run.origin) if run.origin else None
 
 
 def runs_with(scope: Scope, parameters: tuple[Parameter, ...]) -> list[Run]:
@@ -154,9 +193,7 @@ def runs_with(scope: Scope, parameters: tuple[Parameter, ...]) -> list[Run]:
     keys = [key for key, mine in scope.draft.values.items() if any(mine.entry is p.entry for p in parameters)]
     if len(keys) < len(parameters):
         return []
-    first, *rest = [(key, scope.draft.values[key].value) for key in keys]
-    return [
-        run
-        for run in scope.line.by_item[first].values()
-        if run.ending == "worked" and scope.admits(run) and all(_value(run, key) == value for key, value in rest)
-    ]
+    items = [(key, scope.draft.values[key].value) for key in keys]
+    if not is_known(items[0][1]):
+        return []
+    return scope.line.runs_in(_stood(scope, items) & scope.line.has_worked & scope.admitted)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from tried.draft.parameters import ParameterKind
-from tried.findings.claim import Claim, pool_order
+from tried.findings.claim import Claim
 from tried.findings.comparison import number_of
 from tried.findings.finding import Severity
 from tried.findings.memory import is_size, largest_fitting
 from tried.findings.move import parent_of
 from tried.findings.scope import Scope
+from tried.pool.column import Mask
 from tried.pool.run import Run
 
 _FARTHEST = 4.0
@@ -18,48 +23,56 @@ _FARTHEST = 4.0
 def near_claims(scope: Scope) -> list[Claim]:
     if scope.draft.new:
         return []
-    by_key: dict[str, list[Run]] = {}
-    for run in scope.nearly_equal:
-        found = scope.comparison(run)
-        if run.ending != "dead_end" or len(found.differing) != 1 or found.draft_only or found.unread:
-            continue
-        key = found.differing[0]
-        turned = scope.draft.values.get(key)
-        if turned is None or turned.kind is not ParameterKind.KNOB:
-            continue
-        if len(found.equal) + len(found.equal_budget) + len(found.budget) + 1 < scope.settings.minimum_compared:
-            continue
-        if scope.changed_code_alone(run) or not scope.admits(run) or not scope.lacks_nothing_of(run):
-            continue
-        by_key.setdefault(key, []).append(run)
-    return [claim for key, runs in by_key.items() if (claim := _claim(scope, key, runs)) is not None]
+    counts = scope.compared
+    near = scope.nearly_equal & scope.line.is_dead & scope.admitted & ~scope.code_alone
+    near &= (counts.differing == 1) & (counts.draft_only == 0) & (counts.unread == 0)
+    found: list[Claim] = []
+    # In the order in which the pool first came near by a key, as all else goes by the pool's order.
+    for place in dict.fromkeys(counts.turned[near].tolist()):
+        key, parameter = list(scope.draft.values.items())[place - 1] if place else ("", None)
+        if parameter is not None and parameter.kind is ParameterKind.KNOB:
+            claim = _claim(scope, key, near & (counts.turned == place))
+            found += [claim] if claim is not None else []
+    return found
 
 
-def _claim(scope: Scope, key: str, runs: list[Run]) -> Claim | None:
+def _claim(scope: Scope, key: str, near: Mask) -> Claim | None:
+    """Of the nearest value among those runs, if it is near enough and nothing that worked is as near."""
     parameter = scope.draft.values[key]
     ours = number_of(parameter.value)
     if not ours:  # 0 switches a knob off
         return None
-    worked = _worked_values(scope, key)
-    told = [
-        (abs(ours - dead), run)
-        for run in runs
-        if (dead := number_of(run.in_force[key].value)) and not _bracketed(ours, dead, worked)
-    ]
-    if not told:
+    columns = scope.line.columns
+    dead = columns.floats(columns.in_force(key))
+    near = near & ~np.isnan(dead) & (dead != 0)
+    if not near.any():
         return None
-    _, nearest = min(told, key=lambda pair: (pair[0], -pair[1].order))
-    theirs = number_of(nearest.in_force[key].value) or 0.0
+    distance = np.abs(ours - dead)
+    near &= distance < _nearest_that_worked(scope, key, ours, float(distance[near].min()))
+    rows = np.flatnonzero(near)
+    by_distance = rows[np.lexsort((-rows, distance[rows]))]
+    nearest = next((run for row in by_distance.tolist() if _bears(scope, run := scope.line.run_at(row))), None)
+    if nearest is None:
+        return None
+    value = nearest.in_force[key].value
+    theirs = number_of(value) or 0.0
     fits = largest_fitting(scope, key, theirs) if nearest.cause == "out_of_memory" else ""
-    same = [run for _, run in told if run.in_force[key].value == nearest.in_force[key].value]
+    same = scope.line.runs_in(near & columns.holds(key, value))
     return Claim(
         evidence="near",
-        runs=tuple(sorted(same, key=pool_order)),
+        runs=tuple(run for run in same if _bears(scope, run)),
         blamed=(parameter,),
         change=f"{parameter.shown} {nearest.in_force[key].text}",
         contrast=f"{fits} fits" if fits else "",
         at_most=_at_most(nearest, key, ours, theirs),
     )
+
+
+def _bears(scope: Scope, run: Run) -> bool:
+    """Enough of it is equal, and it has nothing of its own that the draft lacks."""
+    found = scope.comparison(run)
+    compared = len(found.equal) + len(found.equal_budget) + len(found.budget) + 1
+    return compared >= scope.settings.minimum_compared and scope.lacks_nothing_of(run)
 
 
 def _at_most(run: Run, key: str, ours: float, theirs: float) -> Severity:
@@ -72,20 +85,27 @@ def _at_most(run: Run, key: str, ours: float, theirs: float) -> Severity:
     return "hover" if far else "information"
 
 
-def _worked_values(scope: Scope, key: str) -> list[float]:
-    """Where the knob stood in runs that worked, and where it stood before a run turned it."""
-    worked = [run.values[key].value for run in scope.line.by_key[key].values() if run.ending == "worked"]
-    before = [
-        change.before
-        for run in scope.line.by_key[key].values()
-        if (parent := parent_of(scope, run)) is None or parent.ending != "dead_end"
-        for change in run.changes
-        if change.key == key
-    ]
-    return [number for value in (*worked, *before) if (number := number_of(value)) is not None]
+def _nearest_that_worked(scope: Scope, key: str, ours: float, enough: float) -> float:
+    """How far from the draft's value the knob stood in a run that worked, or before a run turned it.
 
-
-def _bracketed(ours: float, dead: float, worked: list[float]) -> bool:
-    """A run that worked lies at the draft's value, between it and the dead end's, or nearer to it than that."""
-    low, high = min(ours, dead), max(ours, dead)
-    return any(low <= good <= high or abs(good - ours) <= abs(dead - ours) for good in worked)
+    What worked at the value, between it and a dead end's, or nearer, is in any case no farther than the dead end. The
+    search ends at what is as near as `enough`: nothing is left then.
+    """
+    columns = scope.line.columns
+    logged = columns.floats(columns.logged_by_key.get(key, ()))
+    distances = np.abs(ours - logged[scope.line.has_worked & ~np.isnan(logged)])
+    nearest = float(distances.min()) if len(distances) else math.inf
+    if nearest <= enough:
+        return nearest
+    sets = columns.vocabulary.change_sets
+    turning = np.flatnonzero(columns.changing(sets.of_key.get(key, ())) & columns.logs(key))
+    for row in turning.tolist():
+        run = scope.line.run_at(row)
+        for change in run.changes:
+            before = number_of(change.before) if change.key == key else None
+            if before is None or abs(before - ours) >= nearest:
+                continue
+            parent = parent_of(scope, run)
+            if parent is None or parent.ending != "dead_end":
+                nearest = abs(before - ours)
+    return nearest

@@ -17,14 +17,14 @@ def repeats(scope: Scope) -> tuple[list[Run], list[Run]]:
         return [], []
     exact: list[Run] = []
     but_budget: list[Run] = []
-    for run in scope.nearly_equal:
+    counts = scope.compared
+    same = (counts.differing == 0) & (counts.draft_only == 0) & (counts.equal >= _FEWEST_KNOBS)
+    for run in scope.line.runs_in(scope.nearly_equal & same & scope.admitted):
         found = scope.comparison(run)
-        if found.differing or found.draft_only or len(found.equal) < _FEWEST_KNOBS:
-            continue
         lengths = [key for key in (*found.equal_budget, *found.budget) if _is_length(run, key)]
         if len(found.equal) + len(lengths) < scope.settings.minimum_compared:
             continue
-        if scope.admits(run) and scope.lacks_nothing_of(run):
+        if scope.lacks_nothing_of(run):
             (but_budget if differing_budgets(scope, run) else exact).append(run)
     return exact, but_budget
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
+import numpy as np
+
 from tried.draft.alignment import AlignedDraft
 from tried.draft.keys import words_of
-from tried.draft.parameters import Parameter, ParameterKind, is_known
+from tried.draft.parameters import ParameterKind, is_known
 from tried.findings.comparison import Comparison, compare, number_of
+from tried.findings.line_comparison import LineComparison, compare_line
 from tried.findings.settings import FindingSettings
+from tried.pool.column import Mask
 from tried.pool.history import LineHistory
 from tried.pool.run import Run
+from tried.pool.run_row import CAUSES, Flag
+from tried.pool.vocabulary import KeyChange
 
 _LENGTH_WORDS: Final = frozenset(
     {"epoch", "epochs", "step", "steps", "iter", "iters", "iteration", "iterations", "update", "updates"}
@@ -27,6 +33,8 @@ _MACHINE_WORDS: Final = frozenset(
     {"gpu", "gpus", "device", "devices", "accelerator", "tpu", "mem", "memory", "hardware"}
 )
 _FEWEST_SIBLINGS = 5
+_OUT_OF_MEMORY: Final = CAUSES.index("out_of_memory")
+_CODE_ERROR: Final = CAUSES.index("code_error")
 
 
 @dataclass(frozen=True)
@@ -43,77 +51,96 @@ class Scope:
     settings: FindingSettings
     own_runs: frozenset[str] = frozenset()
     machine: Mapping[str, object] = field(default_factory=dict)
-    _compared: dict[str, Comparison] = field(default_factory=dict, repr=False, compare=False)
+    _compared: dict[tuple[int, int], Comparison] = field(default_factory=dict, repr=False, compare=False)
+    _replicates: dict[int, int] = field(default_factory=dict, repr=False, compare=False)
+    standing: dict[tuple[int, bool, bool], tuple[KeyChange, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """What `standing_changes` has found: the same for all runs that changed the same."""
 
     def comparison(self, run: Run) -> Comparison:
-        if run.id not in self._compared:
-            self._compared[run.id] = compare(self.draft, run)
-        return self._compared[run.id]
+        """Key by key; once for all replicates that logged the same keys."""
+        found = self._compared.get((run.shape, run.signature))
+        if found is None:
+            found = self._compared[run.shape, run.signature] = compare(self.draft, run)
+        return found
+
+    @cached_property
+    def compared(self) -> LineComparison:
+        """The same for all runs of the line at once, in counts."""
+        return compare_line(self.draft, self.line)
+
+    @cached_property
+    def admitted(self) -> Mask:
+        """The runs that may be evidence: equal context, no trial of the machinery, and a similar setting.
+
+        Dead ends among the members of a search that still runs are none: a search is meant to find them.
+        """
+        cause = self.line.columns.facts["cause"]
+        out_of_memory = cause == _OUT_OF_MEMORY
+        code_error = cause == _CODE_ERROR
+        out: Mask = self.compared.context_differs | self.line.is_undecided
+        if out_of_memory.any():
+            out = out | (out_of_memory & self._is_other_machine)
+        out = out | (self._is_debug & ~out_of_memory & ~code_error)
+        for run_id in self.own_runs:
+            if (place := self.line.columns.place_of(run_id)) is not None:
+                out[place] = True
+        if not self.own:
+            out |= self.compared.equal < self.settings.minimum_compared
+            out |= self.compared.similarity < self.settings.minimum_similarity
+        return ~out
 
     def admits(self, run: Run) -> bool:
-        """True where the run may be evidence: equal context, no trial of the machinery, and a similar setting."""
-        if run.id in self.own_runs:
-            return False
-        comparison = self.comparison(run)
-        if comparison.context_differs or (run.cause == "out_of_memory" and not self._is_same_machine(run)):
-            return False
-        if run.cause not in ("out_of_memory", "code_error") and self.is_debug(run):
-            return False
-        if self.own:
-            return True
-        return (
-            len(comparison.equal) >= self.settings.minimum_compared
-            and comparison.similarity >= self.settings.minimum_similarity
-        )
+        """True where the run may be evidence."""
+        return bool(self.admitted[run.place])
 
-    def admitted(self, runs: Iterable[Run]) -> list[Run]:
-        return [run for run in runs if self.admits(run)]
-
-    def _is_same_machine(self, run: Run) -> bool:
-        """False where both state a device or its memory and they differ: another machine has other memory."""
-        return all(
-            self.machine.get(name, recorded.value) == recorded.value
-            for key, recorded in run.volatile.items()
-            if recorded.kind is ParameterKind.HARDWARE
-            and not _MACHINE_WORDS.isdisjoint(words_of(recorded.shown.rsplit(".", 1)[-1]))
-            and (name := key.rsplit(".", 1)[-1])
-        )
-
-    def is_debug(self, run: Run) -> bool:
-        """Under a tenth of the draft's budget; where no budget can be compared, marked as a debug run."""
-        shares = list(self._budget_shares(run))
-        if shares:
-            return min(shares) < self.settings.debug_budget_share
-        return run.debug
-
-    def _budget_shares(self, run: Run) -> Iterator[float]:
-        """Of each length that both state, the run's share of the draft's; a draft without limit makes it 0."""
-        for key, parameter in self._lengths:
-            recorded = run.values.get(key)
-            if recorded is None:
+    @property
+    def _is_other_machine(self) -> Mask:
+        """Where both state a device or its memory and they differ: another machine has other memory."""
+        columns = self.line.columns
+        differs = np.zeros(len(columns), np.bool_)
+        for table, column in columns.logged.items():
+            name = table.key.rsplit(".", 1)[-1]
+            if table.kind is not ParameterKind.HARDWARE or name not in self.machine:
                 continue
-            ours, theirs = number_of(parameter.value), number_of(recorded.value)
-            if ours is not None and theirs is not None and theirs > 0:
-                yield theirs / ours if ours > 0 else 0.0
+            if _MACHINE_WORDS.isdisjoint(words_of(table.shown.rsplit(".", 1)[-1])):
+                continue
+            numbers = column.dense(len(columns))
+            same = numbers == 0
+            for number in table.numbers_with(self.machine[name]):
+                same |= numbers == number
+            differs |= ~same
+        return differs
+
+    @property
+    def _is_debug(self) -> Mask:
+        """Under a tenth of the draft's budget; where no budget can be compared, marked as a debug run."""
+        columns = self.line.columns
+        least = np.full(len(columns), np.inf)
+        for key, parameter in self.draft.values.items():
+            ours = number_of(parameter.value)
+            if ours is None or not is_length(parameter.kind, parameter.shown):
+                continue
+            theirs = columns.floats(columns.logged_by_key.get(key, ()))
+            with np.errstate(over="ignore", invalid="ignore"):
+                share = theirs / ours if ours > 0 else np.zeros(len(columns))
+                least = np.where(theirs > 0, np.minimum(least, share), least)
+        marked = (columns.facts["flags"] & Flag.DEBUG) != 0
+        return np.where(np.isinf(least), marked, least < self.settings.debug_budget_share)
 
     @cached_property
-    def _lengths(self) -> tuple[tuple[str, Parameter], ...]:
-        return tuple((key, p) for key, p in self.draft.values.items() if is_length(p.kind, p.shown))
-
-    @cached_property
-    def nearly_equal(self) -> tuple[Run, ...]:
-        """Every run that can be equal to the draft but for at most one knob, in the order of the pool.
-
-        Such a run has one of the draft's two rarest knobs.
-        """
+    def nearly_equal(self) -> Mask:
+        """Every run that can be equal to the draft but for at most one knob: it has one of the draft's two rarest."""
         known = [
             (key, p.value) for key, p in self.draft.values.items() if is_known(p.value) and p.kind is ParameterKind.KNOB
         ]
-        known.sort(key=lambda item: (self.line.by_item.count(item), item[0]))
-        found: dict[str, Run] = {}
+        having = {item: self.line.columns.holds(*item) for item in known}
+        known.sort(key=lambda item: (int(np.count_nonzero(having[item])), item[0]))
+        found = np.zeros(len(self.line), np.bool_)
         for item in known[:2]:
-            found.update(self.line.by_item[item])
-        return tuple(sorted(found.values(), key=lambda run: run.order))
+            found |= having[item]
+        return found
 
     def lacks_nothing_of(self, run: Run) -> bool:
         """True where all that the run sets and the draft does not is a default.
@@ -121,6 +148,8 @@ class Scope:
         That is a key which nearly all others of the line log, with its usual value, and which the run did not change
         itself. A change of the code is left out: no config can state it.
         """
+        if not self.compared.run_only[run.place]:
+            return True
         own = {change.key for change in run.changes}
         code = {change.key for change in run.changes if self.is_code_change(run, change.key)}
         return all(
@@ -129,34 +158,40 @@ class Scope:
 
     def is_default(self, run: Run, key: str) -> bool:
         """True for a key that nearly all other experiments of the line log, and that the run has at its usual value."""
-        same = len(self.line.replicates.get(run.signature, ()))
+        same = self._replicates.get(run.signature)
+        if same is None:
+            same = self._replicates[run.signature] = self.line.replicates(run.signature)
         others = self.line.logging - same
         return (
             others >= _FEWEST_SIBLINGS
-            and self.line.by_key.count(key) - same >= self.settings.common_key_share * others
+            and self.line.columns.logged_count(key) - same >= self.settings.common_key_share * others
             and run.in_force[key].value == self.line.usual_value(key)
         )
 
     def is_code_change(self, run: Run, key: str) -> bool:
         """True for what a run that logs its parameters changed and that no run of the line ever logged as one."""
-        return bool(run.values) and key not in self.line.by_key
+        return not self.line.is_logged(key) and self.logs_parameters(run)
+
+    def logs_parameters(self, run: Run) -> bool:
+        return bool(self.line.logs_anything[run.place])
 
     def changed_more(self, run: Run) -> bool:
         """True where a run also changed something that no config can state, or that nobody could put as a change."""
-        recorded = run.record.derivation.changes if run.record.derivation else ()
-        stated = [change for change in recorded if change.change.startswith("Param")]
-        others = {change.change for change in recorded if change not in stated} - {"CodeChanged"}
-        return bool(stated and others) or any(self.is_code_change(run, change.key) for change in run.changes)
+        return run.has(Flag.MIXED) or any(self.is_code_change(run, change.key) for change in run.changes)
+
+    @cached_property
+    def code_alone(self) -> Mask:
+        """The runs whose record changed no parameter at all, so that no parameter can be to blame."""
+        facts = self.line.columns.facts
+        alone: Mask = ((facts["flags"] & Flag.CONCRETE) != 0) & (facts["changes"] == 0)
+        return alone
 
     def changed_code_alone(self, run: Run) -> bool:
-        """True where what the record changed is no parameter at all, so that no parameter can be to blame."""
-        recorded = run.record.derivation.changes if run.record.derivation else ()
-        return bool(recorded) and not run.changes and any(change.change != "Unspecified" for change in recorded)
+        return bool(self.code_alone[run.place])
 
     def is_vague(self, run: Run) -> bool:
         """True where a record tells its change in words alone, and nothing else tells it either."""
-        recorded = run.record.derivation.changes if run.record.derivation else ()
-        return bool(recorded) and not run.changes
+        return run.has(Flag.RECORDED) and not run.change_set
 
 
 @lru_cache(maxsize=65536)

@@ -55,7 +55,7 @@ def _repeat_message(claim: Claim, scope: Scope, last: Run) -> str:
     if claim.is_about_dead_ends and not claim.contradicted_by:
         return f"ran before{but}: {what_happened(last)} ({_id(last)}{_like_it(claim, last)})"
     runs = [*claim.runs, *claim.contradicted_by]
-    if all(run.record.outcome == "running" for run in runs):
+    if all(run.running for run in runs):
         return f"is running{but} ({_id(last)})"
     times = "once" if len(runs) == 1 else f"{len(runs)} times"
     result = f": {summary}" if (summary := objective_summary(runs)) else ""

@@ -1,223 +1,154 @@
 """What the pool knows of each parameter: key → value → the runs that had it, research line by research line.
 
 Invariant: a history is immutable. `updated` shares everything that a delta does not touch, so a snapshot that somebody
-holds never changes. It copies the postings of the terms in the delta, of the lines that it touches, and no others.
+holds never changes.
+Invariant: it holds columns and no records; after any deltas it is that of the records that are left.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import fmean
 
+from tried.pool.line_history import LineHistory, LineRuns
 from tried.pool.outcome import Directions
-from tried.pool.postings import Postings
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import Ending, Item, Run, changes_between, run_of, with_changes
+from tried.pool.record_reader import HeldRecords, RecordReader, reader_after
+from tried.pool.run import Run
+from tried.pool.run_row import Flag, RunRow, changes_between, row_of, with_changes
+from tried.pool.vocabulary import Vocabulary
+
+__all__ = ["LineHistory", "ParameterHistory"]
+
+_RUNNING = "running"
 
 
-@dataclass(frozen=True)
-class LineHistory:
-    """The runs of one research line, by key, by item, and by what they changed."""
-
-    research_line: str | None
-    runs: Mapping[str, Run] = field(default_factory=dict)
-    by_key: Postings = field(default_factory=Postings)
-    by_item: Postings = field(default_factory=Postings)
-    changed_to: Postings = field(default_factory=Postings)
-    changed_from: Postings = field(default_factory=Postings)
-    endings: Mapping[Ending, int] = field(default_factory=dict)
-    _spreads: dict[str, float | None] = field(default_factory=dict, repr=False, compare=False)
-
-    def updated(self, removed: Iterable[str], added: Iterable[Run]) -> LineHistory:
-        new = {run.id: run for run in added}
-        gone = [self.runs[run_id] for run_id in {**dict.fromkeys(removed), **new} if run_id in self.runs]
-        runs = dict(self.runs)
-        endings = dict(self.endings)
-        for run in gone:
-            del runs[run.id]
-            endings[run.ending] = endings.get(run.ending, 0) - 1
-        for run in new.values():
-            runs[run.id] = run
-            endings[run.ending] = endings.get(run.ending, 0) + 1
-        return LineHistory(
-            research_line=self.research_line,
-            runs=runs,
-            by_key=self.by_key.updated(
-                ((key, run.id) for run in gone for key in run.values),
-                ((key, run) for run in new.values() for key in run.values),
-            ),
-            by_item=self.by_item.updated(
-                ((item, run.id) for run in gone for item in run.items()),
-                ((item, run) for run in new.values() for item in run.items()),
-            ),
-            changed_to=self.changed_to.updated(
-                (((c.key, c.after), run.id) for run in gone for c in run.changes),
-                (((c.key, c.after), run) for run in new.values() for c in run.changes),
-            ),
-            changed_from=self.changed_from.updated(
-                (((c.key, c.before), run.id) for run in gone for c in run.changes),
-                (((c.key, c.before), run) for run in new.values() for c in run.changes),
-            ),
-            endings=endings,
-        )
-
-    @property
-    def worked(self) -> int:
-        return self.endings.get("worked", 0)
-
-    @cached_property
-    def keys(self) -> frozenset[str]:
-        """All keys that a run of the line logged or changed."""
-        return frozenset(self.by_key) | {key for key, _ in self.changed_to} | {key for key, _ in self.changed_from}
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """The last segments of all keys."""
-        return frozenset(key.rsplit(".", 1)[-1] for key in self.keys)
-
-    @cached_property
-    def keys_by_suffix(self) -> Mapping[str, str | None]:
-        """The key that ends in these segments; None where several do."""
-        found: dict[str, str | None] = {}
-        for key in sorted(self.keys):
-            rest = key
-            while "." in rest:
-                rest = rest.split(".", 1)[1]
-                found[rest] = None if rest in found else key
-        return found
-
-    @cached_property
-    def leaf_items(self) -> frozenset[Item]:
-        """(last key segment, value) of every item: a cheap test of whether a draft can have anything in common."""
-        return frozenset((key.rsplit(".", 1)[-1], value) for key, value in self.by_item)
-
-    @cached_property
-    def values_of_key(self) -> Mapping[str, tuple[object, ...]]:
-        """Every value that a key had in the line, in the order of first use."""
-        found: dict[str, list[object]] = {}
-        for key, value in self.by_item:
-            found.setdefault(key, []).append(value)
-        return {key: tuple(values) for key, values in found.items()}
-
-    @cached_property
-    def changed_values(self) -> Mapping[str, tuple[object, ...]]:
-        """Every value to which a run turned a key."""
-        found: dict[str, list[object]] = {}
-        for key, value in self.changed_to:
-            found.setdefault(key, []).append(value)
-        return {key: tuple(values) for key, values in found.items()}
-
-    @cached_property
-    def logging(self) -> int:
-        """How many runs logged any parameter."""
-        return sum(1 for run in self.runs.values() if run.values)
-
-    @cached_property
-    def replicates(self) -> Mapping[int, tuple[Run, ...]]:
-        """The runs that differ only in volatile keys, by their common signature."""
-        groups: dict[int, list[Run]] = {}
-        for run in self.runs.values():
-            groups.setdefault(run.signature, []).append(run)
-        return {signature: tuple(group) for signature, group in groups.items()}
-
-    def spread(self, metric: str) -> float | None:
-        """The pooled standard deviation of a metric over replicates; None where there are none."""
-        if metric not in self._spreads:
-            self._spreads[metric] = _pooled_deviation(metric, self.replicates.values())
-        return self._spreads[metric]
-
-    def usual_value(self, key: str) -> object:
-        """The value that most runs of the line logged for a key; the earliest of equals; None if none did."""
-        best: object = None
-        most = 0
-        for value in self.values_of_key.get(key, ()):
-            count = self.by_item.count((key, value))
-            if count > most:
-                best, most = value, count
-        return best
-
-
-def _pooled_deviation(metric: str, groups: Iterable[Sequence[Run]]) -> float | None:
-    squares: list[float] = []
-    degrees = 0
-    for group in groups:
-        values = [number for run in group if (number := run.record.numbers.get(metric)) is not None]
-        values = [number for number in values if math.isfinite(number)]
-        if len(values) > 1:
-            mean = fmean(values)
-            squares += [(value - mean) ** 2 for value in values]
-            degrees += len(values) - 1
-    return math.sqrt(math.fsum(squares) / degrees) if degrees else None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ParameterHistory:
-    """All research lines of a snapshot. `directions` are the declared metric directions that endings rest on."""
+    """All research lines of a snapshot. `directions` are the declared metric directions that endings rest on.
 
-    lines: Mapping[str | None, LineHistory] = field(default_factory=dict)
+    `line_of` maps the id of each experiment to its line, `children` the id of a parent to those runs whose changes it
+    tells, since their records do not. `running` maps what runs in a search, or a search itself, to the search.
+    """
+
+    line_runs: Mapping[str | None, LineRuns] = field(default_factory=dict)
     line_of: Mapping[str, str | None] = field(default_factory=dict)
-    children: Mapping[str, Mapping[str, None]] = field(default_factory=dict)
+    children: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    running: Mapping[str, str] = field(default_factory=dict)
     next_order: int = 0
     directions: Directions | None = None
+    reader: RecordReader = field(default_factory=HeldRecords)
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     @classmethod
     def empty(cls, directions: Directions | None = None) -> ParameterHistory:
         return cls(directions=directions)
 
-    def updated(self, removed: Iterable[str], upserts: Iterable[ExperimentRecord]) -> ParameterHistory:
-        """The history after a delta; an upsert of a known id replaces it and keeps its place in the pool."""
-        gone = set(removed)
-        new: dict[str, Run] = {}
-        children = dict(self.children)
-        fresh: dict[str, dict[str, None]] = {}
-        order = self.next_order
-        for record in upserts:
-            known = self.run(record.id)
-            new[record.id] = run_of(record, known.order if known else order, self.directions)
-            order += 1
-            if record.parent and record.id not in children.get(record.parent, ()):
-                if record.parent not in fresh:
-                    fresh[record.parent] = dict(children.get(record.parent, {}))
-                    children[record.parent] = fresh[record.parent]
-                fresh[record.parent][record.id] = None
-        for parent in [*new, *gone]:
-            for child in children.get(parent, ()):
-                if child not in new and child not in gone and (run := self.run(child)) is not None:
-                    new[child] = run_of(run.record, run.order, self.directions)
-        for run_id, run in new.items():
-            if not run.changes and run.record.parent:
-                parent_run = new.get(run.record.parent) or (
-                    None if run.record.parent in gone else self.run(run.record.parent)
-                )
-                if parent_run is not None and parent_run.record.research_line == run.record.research_line:
-                    new[run_id] = with_changes(run, changes_between(parent_run, run))
-        return self._with(gone, new, children, order)
+    @cached_property
+    def open_sweeps(self) -> frozenset[str]:
+        """The searches that still run, by a member that does or by themselves."""
+        return frozenset(self.running.values())
 
-    def _with(
-        self, gone: set[str], new: Mapping[str, Run], children: Mapping[str, Mapping[str, None]], order: int
-    ) -> ParameterHistory:
-        line_of = dict(self.line_of)
-        removed: dict[str | None, list[str]] = {}
-        added: dict[str | None, list[Run]] = {}
-        for run_id in [*gone, *new]:
-            if run_id in line_of:
-                removed.setdefault(line_of.pop(run_id), []).append(run_id)
-        for run in new.values():
-            line_of[run.id] = run.record.research_line
-            added.setdefault(run.record.research_line, []).append(run)
-        lines = dict(self.lines)
-        for line in dict.fromkeys([*removed, *added]):
-            after = (lines.get(line) or LineHistory(line)).updated(removed.get(line, ()), added.get(line, ()))
-            if after.runs:
-                lines[line] = after
-            else:
-                lines.pop(line, None)
-        return ParameterHistory(lines, line_of, children, order, self.directions)
+    @cached_property
+    def lines(self) -> Mapping[str | None, LineHistory]:
+        return {
+            name: LineHistory(name, line_runs, self.reader, self.open_sweeps)
+            for name, line_runs in self.line_runs.items()
+        }
 
     def run(self, run_id: str | None) -> Run | None:
         if run_id is None or run_id not in self.line_of:
             return None
         return self.lines[self.line_of[run_id]].runs.get(run_id)
+
+    def updated(
+        self, removed: Iterable[str], upserts: Iterable[ExperimentRecord], records: RecordReader | None = None
+    ) -> ParameterHistory:
+        """The history after a delta; an upsert of a known id replaces it and keeps its place in the pool.
+
+        `records` reads records of the snapshot to which the history belongs; without one, those handed in are held.
+        """
+        gone = set(removed)
+        handed = list(upserts)
+        rows: dict[str, RunRow] = {}
+        lines: dict[str, str | None] = {}
+        running = dict(self.running)
+        children: dict[str, tuple[str, ...]] | None = None
+        order = self.next_order
+        for record_id in gone:
+            running.pop(record_id, None)
+        for record in handed:
+            running.pop(record.id, None)
+            if record.role != "experiment":
+                gone.add(record.id)
+                if record.role == "sweep" and (record.outcome or "").strip().lower() == _RUNNING:
+                    running[record.id] = record.id
+                continue
+            known = self._order_of(record.id)
+            rows[record.id] = row = row_of(record, order if known is None else known, self.vocabulary, self.directions)
+            lines[record.id] = record.research_line
+            order += 1
+            if record.sweep and row.is_running:
+                running[record.id] = record.sweep
+            if row.flags & Flag.DERIVED and row.origin and record.id not in self.children.get(row.origin, ()):
+                children = dict(self.children) if children is None else children
+                children[row.origin] = (*children.get(row.origin, ()), record.id)
+        gone -= rows.keys()
+        now = self.children if children is None else children
+        for parent in [*rows, *gone]:
+            for child in now.get(parent, ()):
+                known_row = None if child in rows or child in gone else self._row(child)
+                if known_row is not None and known_row.flags & Flag.DERIVED and known_row.origin == parent:
+                    rows[child] = with_changes(known_row, (), self.vocabulary)
+                    lines[child] = self.line_of[child]
+        for run_id, row in rows.items():
+            if row.flags & Flag.DERIVED and row.origin and row.origin not in gone:
+                origin = rows.get(row.origin) or self._row(row.origin)
+                if origin is not None and lines.get(row.origin, self.line_of.get(row.origin)) == lines[run_id]:
+                    rows[run_id] = with_changes(row, changes_between(origin, row), self.vocabulary)
+        reader = reader_after(self.reader, records, gone, handed)
+        return self._with(gone, rows, lines, running, now, order, reader)
+
+    def _with(
+        self,
+        gone: set[str],
+        rows: Mapping[str, RunRow],
+        lines: Mapping[str, str | None],
+        running: Mapping[str, str],
+        children: Mapping[str, tuple[str, ...]],
+        order: int,
+        reader: RecordReader,
+    ) -> ParameterHistory:
+        line_of = dict(self.line_of)
+        removed: dict[str | None, list[str]] = {}
+        added: dict[str | None, list[RunRow]] = {}
+        for run_id in gone:
+            if run_id in line_of:
+                removed.setdefault(line_of.pop(run_id), []).append(run_id)
+        for run_id, row in rows.items():
+            line = lines[run_id]
+            if run_id in line_of and line_of[run_id] != line:
+                removed.setdefault(line_of[run_id], []).append(run_id)
+            line_of[run_id] = line
+            added.setdefault(line, []).append(row)
+        remaining = dict(self.line_runs)
+        for line in dict.fromkeys([*removed, *added]):
+            before = remaining.get(line) or LineRuns.empty(self.vocabulary)
+            after = before.updated(removed.get(line, ()), added.get(line, ()))
+            if after.is_empty:
+                remaining.pop(line, None)
+            else:
+                remaining[line] = after
+        return ParameterHistory(remaining, line_of, children, running, order, self.directions, reader, self.vocabulary)
+
+    def _line_runs(self, run_id: str) -> LineRuns | None:
+        return self.line_runs.get(self.line_of[run_id]) if run_id in self.line_of else None
+
+    def _row(self, run_id: str) -> RunRow | None:
+        line_runs = self._line_runs(run_id)
+        return None if line_runs is None else line_runs.row(run_id)
+
+    def _order_of(self, run_id: str) -> int | None:
+        line_runs = self._line_runs(run_id)
+        return None if line_runs is None else line_runs.order_of(run_id)

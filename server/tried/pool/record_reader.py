@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from tried.pool.record import ExperimentRecord
@@ -12,3 +13,33 @@ class RecordReader(Protocol):
     have. May be called from any thread."""
 
     def __call__(self, record_id: str, /) -> ExperimentRecord: ...
+
+
+class HeldRecords:
+    """A reader of records that are simply held: for tests, benchmarks and pools without a spool."""
+
+    def __init__(self, records: Mapping[str, ExperimentRecord] | None = None) -> None:
+        self._records = records or {}
+
+    def __call__(self, record_id: str, /) -> ExperimentRecord:
+        return self._records[record_id]
+
+    def updated(self, removed: Iterable[str], upserts: Iterable[ExperimentRecord]) -> HeldRecords:
+        records = dict(self._records)
+        for record_id in removed:
+            records.pop(record_id, None)
+        records.update((record.id, record) for record in upserts)
+        return HeldRecords(records)
+
+
+def reader_after(
+    before: RecordReader | None,
+    given: RecordReader | None,
+    removed: Iterable[str],
+    upserts: Iterable[ExperimentRecord],
+) -> RecordReader:
+    """The reader of the next snapshot: the one that was given, else the one before with the delta held in memory."""
+    if given is not None:
+        return given
+    held = before if isinstance(before, HeldRecords) else HeldRecords()
+    return held.updated(removed, upserts)

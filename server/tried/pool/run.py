@@ -6,75 +6,75 @@ Invariant: a run is a pure function of its record, its recorded parent and the d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
-from tried.draft.parameters import (
-    COMPARED_KINDS,
-    RecordedValue,
-    comparable,
-    flatten,
-    is_known,
-    kind_of,
-    normalise_key,
-    shown_value,
-)
-from tried.pool.lineage import blamed_changes
-from tried.pool.outcome import Directions, cause_of, is_dead_end, is_debug_run, objective_of, worked
-from tried.pool.record import Cause, Change, Direction, ExperimentRecord
+from tried.draft.parameters import COMPARED_KINDS, RecordedValue, flatten, is_known
+from tried.pool.outcome import Directions
+from tried.pool.record import Cause, Direction, ExperimentRecord
+from tried.pool.record_reader import HeldRecords, RecordReader
+from tried.pool.run_columns import RunColumns
+from tried.pool.run_row import CAUSES, DIRECTIONS, ENDINGS, Ending, Flag, row_of
+from tried.pool.vocabulary import KeyChange, Vocabulary
+
+__all__ = ["Ending", "Item", "KeyChange", "Run", "run_of"]
 
 Item = tuple[str, object]
 """A normalised key and a comparable value."""
 
-Ending = Literal["dead_end", "worked", "open"]
-"""`open` is neither: still running, stopped by a person, inconclusive, or nobody knows."""
 
-_MOST_DERIVED_CHANGES: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class KeyChange:
-    """A change of one parameter from what a run came from; `before` or `after` None where it was absent."""
-
-    key: str
-    shown: str
-    before: object
-    after: object
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
-    """A record as evidence: its comparable parameters, what it changed and how it ended.
+    """One row of the columns of a research line, as an object.
 
-    `values` holds knobs, budgets and contexts that it logged, `in_force` these and what it changed without logging it;
-    `volatile` what a replicate may have otherwise (seeds, run names, hardware). `signature` is equal for replicates.
-    `order` grows with the place in the pool. `judged`: a person or an agent gave the verdict.
+    `place` is its row; `order` grows with the place in the pool. `judged`: a person or an agent gave the verdict.
+    `signature` is equal for replicates: runs that differ in nothing but what is volatile.
     """
 
-    record: ExperimentRecord
-    order: int
-    values: Mapping[str, RecordedValue]
-    in_force: Mapping[str, RecordedValue]
-    volatile: Mapping[str, RecordedValue]
-    changes: tuple[KeyChange, ...]
-    signature: int
-    ending: Ending
-    cause: Cause | None
-    judged: bool
-    debug: bool
-    objective: tuple[str, float, Direction | None] | None
+    __slots__ = ("_columns", "_in_force", "_reader", "_values", "_volatile", "id", "place")
+
+    def __init__(self, columns: RunColumns, place: int, reader: RecordReader) -> None:
+        self.id: Final = columns.ids[place]
+        self.place: Final = place
+        self._columns: Final = columns
+        self._reader: Final = reader
+        self._values: Mapping[str, RecordedValue] | None = None
+        self._in_force: Mapping[str, RecordedValue] | None = None
+        self._volatile: Mapping[str, RecordedValue] | None = None
+
+    def __repr__(self) -> str:
+        return f"Run({self.id!r}, {self.ending})"
 
     @property
-    def id(self) -> str:
-        return self.record.id
+    def record(self) -> ExperimentRecord:
+        """The record itself, decoded: for what is shown of a run, not for what is asked of many."""
+        return self._reader(self.id)
 
-    def is_after(self, other: Run) -> bool:
-        """Later by timestamp where both have one and they differ, else by the place in the pool."""
-        mine, theirs = self.record.time, other.record.time
-        if mine is not None and theirs is not None and mine != theirs:
-            return mine > theirs
-        return self.order > other.order
+    @property
+    def values(self) -> Mapping[str, RecordedValue]:
+        """The knobs, budgets and contexts that it logged."""
+        if self._values is None:
+            found = self._columns.logged_at(self.place)
+            self._values = {table.key: table.recorded_value(number) for table, number in found if table.is_compared}
+        return self._values
+
+    @property
+    def in_force(self) -> Mapping[str, RecordedValue]:
+        """These, and what it changed without logging it."""
+        if self._in_force is None:
+            unlogged = {t.key: t.recorded_value(number) for t, number in self._columns.unlogged_at(self.place)}
+            self._in_force = {**unlogged, **self.values} if unlogged else self.values
+        return self._in_force
+
+    @property
+    def volatile(self) -> Mapping[str, RecordedValue]:
+        """What a replicate may have otherwise (seeds, run names, hardware); decodes the record."""
+        if self._volatile is None:
+            parameters = flatten(self.record.params)
+            self._volatile = {
+                key: recorded
+                for key, recorded in parameters.items()
+                if recorded.kind not in COMPARED_KINDS and recorded.value is not None
+            }
+        return self._volatile
 
     def items(self) -> Iterator[Item]:
         """Every (key, value) that was in force and that can be known."""
@@ -82,75 +82,84 @@ class Run:
             if is_known(recorded.value):
                 yield key, recorded.value
 
+    @property
+    def changes(self) -> tuple[KeyChange, ...]:
+        found: tuple[KeyChange, ...] = self._columns.vocabulary.change_sets.things[self._fact("changes")]
+        return found
+
+    @property
+    def change_set(self) -> int:
+        """Equal for runs that changed the same."""
+        return self._fact("changes")
+
+    @property
+    def shape(self) -> int:
+        """Equal for runs that logged the same keys in the same order."""
+        return int(self._columns.shapes[self.place])
+
+    @property
+    def signature(self) -> int:
+        return int(self._columns.signatures[self.place])
+
+    @property
+    def order(self) -> int:
+        return self._fact("order")
+
+    @property
+    def ending(self) -> Ending:
+        return ENDINGS[self._fact("ending")]
+
+    @property
+    def cause(self) -> Cause | None:
+        return CAUSES[self._fact("cause")]
+
+    @property
+    def sweep(self) -> str | None:
+        """The id of the search that it is a member of."""
+        found: str | None = self._columns.vocabulary.names.things[self._fact("sweep")]
+        return found
+
+    @property
+    def origin(self) -> str | None:
+        """The id of what it came from, whether or not that is known."""
+        return self._columns.origins[self.place]
+
+    def has(self, flag: Flag) -> bool:
+        return bool(self._fact("flags") & flag)
+
+    @property
+    def judged(self) -> bool:
+        return self.has(Flag.JUDGED)
+
+    @property
+    def debug(self) -> bool:
+        """Marked as a trial of the machinery."""
+        return self.has(Flag.DEBUG)
+
+    @property
+    def running(self) -> bool:
+        return self.has(Flag.RUNNING)
+
+    @property
+    def objective(self) -> tuple[str, float, Direction | None] | None:
+        """(name, value, direction) of the metric that it is judged by."""
+        name = self._columns.vocabulary.names.things[self._fact("objective")]
+        if name is None:
+            return None
+        value = float(self._columns.facts["value"][self.place])
+        return name, value, DIRECTIONS[self._fact("direction")]
+
+    @property
+    def moved(self) -> float | None:
+        """How that metric changed from what the run came from; None where nobody recorded it."""
+        return float(self._columns.facts["moved"][self.place]) if self.has(Flag.MOVED) else None
+
+    def _fact(self, name: str) -> int:
+        return int(self._columns.facts[name][self.place])
+
 
 def run_of(record: ExperimentRecord, order: int, directions: Directions | None = None) -> Run:
-    parameters = flatten(record.params)
-    values = {k: v for k, v in parameters.items() if v.kind in COMPARED_KINDS and v.value is not None}
-    volatile = {k: v for k, v in parameters.items() if v.kind not in COMPARED_KINDS and v.value is not None}
-    ending: Ending = "open"
-    if is_dead_end(record, directions):
-        ending = "dead_end"
-    elif worked(record, directions):
-        ending = "worked"
-    recorded = blamed_changes(record)
-    run = Run(
-        record=record,
-        order=order,
-        values=values,
-        in_force=values,
-        volatile=volatile,
-        changes=(),
-        signature=0,
-        ending=ending,
-        cause=cause_of(record, directions),
-        judged=record.verdict is not None,
-        debug=is_debug_run(record),
-        objective=objective_of(record, directions),
-    )
-    return with_changes(run, tuple(found for change in recorded if (found := _key_change(change)) is not None))
-
-
-def with_changes(run: Run, changes: tuple[KeyChange, ...]) -> Run:
-    """The run with what it changed, and with all that follows from it."""
-    unlogged = {
-        change.key: RecordedValue(change.shown, change.text, change.after, kind)
-        for change in changes
-        if change.key not in run.values
-        and change.after is not None
-        and (kind := kind_of(change.shown)) in COMPARED_KINDS
-    }
-    in_force = {**unlogged, **run.values} if unlogged else run.values
-    alone = run.id if not in_force else None
-    signature = hash((alone, frozenset((key, recorded.value) for key, recorded in in_force.items())))
-    return replace(run, changes=changes, in_force=in_force, signature=signature)
-
-
-def _key_change(change: Change) -> KeyChange | None:
-    if change.key is None or not (key := normalise_key(change.key)):
-        return None
-    before, after = change.from_, change.to
-    if change.change == "ParamAdded":
-        before, after = None, change.value if change.value is not None else change.to
-    elif change.change == "ParamRemoved":
-        before, after = change.value if change.value is not None else change.from_, None
-    elif change.change != "ParamChanged":
-        return None
-    return KeyChange(key, change.key, comparable(before), comparable(after), shown_value(after))
-
-
-def changes_between(parent: Run, run: Run) -> tuple[KeyChange, ...]:
-    """What a run changed from a recorded parent of its own research line, for records that do not say it.
-
-    Nothing where more than three parameters differ: that is another experiment, and no single change is to blame.
-    """
-    found: list[KeyChange] = []
-    for key in dict.fromkeys([*run.values, *parent.values]):
-        before, after = parent.values.get(key), run.values.get(key)
-        old, new = before.value if before else None, after.value if after else None
-        if old == new or not is_known(old) or not is_known(new):
-            continue
-        if after is not None:
-            found.append(KeyChange(key, after.shown, old, new, after.text))
-        elif before is not None:
-            found.append(KeyChange(key, before.shown, old, new, "absent"))
-    return tuple(found) if len(found) <= _MOST_DERIVED_CHANGES else ()
+    """A run on its own, with what its record says that it changed."""
+    vocabulary = Vocabulary()
+    columns = RunColumns.empty(vocabulary).spliced((), [row_of(record, order, vocabulary, directions)])
+    return Run(columns, 0, HeldRecords({record.id: record}))
