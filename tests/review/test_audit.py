@@ -107,6 +107,13 @@ def test_trying_again_after_a_crash_is_a_retry_until_something_was_learned() -> 
     assert told(run("a", 1, conclusion={"outcome": "stopped", "derived": True}), run("b", 2)) == ([], [("b", "a")])
 
 
+def test_a_run_that_told_nothing_is_tried_again_without_waste() -> None:
+    silent = run("a", 1, conclusion={"derived": True})
+    assert told(silent, run("b", 2)) == ([], [("b", "a")])
+    heard = run("a", 1, conclusion={"derived": True}, metrics={"val_loss": 1.0})
+    assert told(heard, run("b", 2)) == ([("b", "a")], [])
+
+
 def test_what_repeated_a_dead_end_is_counted() -> None:
     found = audit(runs_from([bad("a", 1, "diverged"), bad("b", 2, "diverged"), run("c", 3), run("d", 4)]))
     assert [(one.run.id, one.of_dead_end) for one in found.repeats] == [("b", True), ("c", True), ("d", False)]

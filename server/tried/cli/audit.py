@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from tried.cli.options import AsJson, Pools, Where, empty_pool_advice, folder_of_here, open_workspace, tell_of_unread
+from tried.cli.options import AsJson, Pools, Where, folder_of_here, no_runs_advice, open_workspace, tell_of_unread
 from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.selecting import selected
 from tried.pool.record import Cause
@@ -48,7 +48,7 @@ def audit(
     if as_json:
         write_json(audit_report(found))
     elif not runs:
-        complain(empty_pool_advice(workspace, pools))
+        complain(no_runs_advice(workspace, pools))
     else:
         _print(found, listed)
 

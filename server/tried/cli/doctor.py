@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tried.cli.options import empty_pool_advice
+from tried.cli.options import no_runs_advice
 from tried.cli.output import complain, console, line_of, write_json
 from tried.render.escape import plain
 from tried.render.review_reports import doctor_report
@@ -22,15 +22,16 @@ def doctor(workspace: Workspace, pools: list[Path] | None, as_json: bool) -> Non
     if as_json:
         write_json(doctor_report(len(snapshot), found, off))
         return
-    if not snapshot:
-        complain(empty_pool_advice(workspace, pools))
-        return
+    if not snapshot.history.line_of:
+        complain(no_runs_advice(workspace, pools))
+        if not snapshot:
+            return
     out = console()
     for one in found:
         _print(one)
     for told in off:
         out.print(line_of(("· ", "dim"), plain(told)))
-    if not found:
+    if not found and snapshot.history.line_of:
         out.print(line_of(f"{counted(len(snapshot), 'record')}: nothing is missing that would help"))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -41,6 +42,14 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 Now = Annotated[
     str | None, typer.Option("--now", metavar="RFC3339", help="The time that ages count from.", show_default="now")
 ]
+
+
+ROLE_WORDS: Final = {
+    "launcher": ("launcher", "launchers"),
+    "step": ("pipeline step", "pipeline steps"),
+    "sweep": ("search as a whole", "searches as a whole"),
+}
+"""Records that are no experiments, one and many."""
 
 
 def now_from(text: str | None) -> datetime:
@@ -112,6 +121,18 @@ def tell_of_unknown_line(workspace: Workspace) -> None:
 def folder_of_here() -> Path:
     """The workspace folder around the current directory."""
     return workspace_folder(Path.cwd() / "here")
+
+
+def no_runs_advice(workspace: Workspace, pools: list[Path] | None = None) -> str:
+    """Why there is no experiment: nothing was found, or nothing that is one."""
+    snapshot = workspace.snapshot
+    if not snapshot:
+        return empty_pool_advice(workspace, pools)
+    roles: Counter[str] = Counter()
+    for source in snapshot.sources:
+        roles.update(source.roles)
+    told = ", ".join(counted(count, *ROLE_WORDS.get(role, (role, role))) for role, count in roles.items())
+    return f"none of the {counted(len(snapshot), 'record')} is an experiment: {told}"
 
 
 def empty_pool_advice(workspace: Workspace, pools: list[Path] | None = None) -> str:

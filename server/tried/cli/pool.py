@@ -12,6 +12,7 @@ from rich.text import Text
 from tried.cli.doctor import doctor
 from tried.cli.failure import Failure
 from tried.cli.options import (
+    ROLE_WORDS,
     AsJson,
     Pools,
     Where,
@@ -34,11 +35,6 @@ from tried.workspace import Workspace, workspace_folder
 MOST_SKIPPED = 5
 MOST_LINES = 8
 DOCTOR: Final = "doctor"
-ROLE_WORDS: Final = {
-    "launcher": ("launcher", "launchers"),
-    "step": ("pipeline step", "pipeline steps"),
-    "sweep": ("search as a whole", "searches as a whole"),
-}
 
 
 def pool(

@@ -15,8 +15,8 @@ from tried.cli.options import (
     AsJson,
     Pools,
     Where,
-    empty_pool_advice,
     folder_of_here,
+    no_runs_advice,
     open_workspace,
     tell_of_unread,
 )
@@ -49,7 +49,7 @@ def triage(
     runs = runs_in(workspace.snapshot.history)
     groups = groups_of(selected(where, runs) if where is not None else runs)
     if not runs and not as_json:
-        complain(empty_pool_advice(workspace, pools))
+        complain(no_runs_advice(workspace, pools))
         return
     if as_json:
         conclusions = _all_of(groups) if yes else []

@@ -193,7 +193,7 @@ def _research_line(runs: Sequence[Run]) -> Iterable[Advice]:
             f"{without:,} of {len(runs):,} runs belong to no research line, so evidence from them is weak",
             (
                 "a source's line: research_line in its [[pool.sources]] of tried.toml",
-                "a run's line: the tag `tried.research_line`",
+                "a run's line: the tag `tried.research_line`; in a journal the field `research_line`",
             ),
             without,
             len(runs),
@@ -209,7 +209,7 @@ def _parents(snapshot: PoolSnapshot, runs: Sequence[Run]) -> Iterable[Advice]:
             f"{len(snapshot) - count:,} of {len(snapshot):,} records say what they came from, so what a change did is"
             " not known",
             (
-                "tag a run with `tried.parent` and the id of the run that it varies",
+                "tag a run with `tried.parent` and the id of the run that it varies; in a journal the field `parent`",
                 "or name the parameter that holds it: parent_key in [pool] of tried.toml",
             ),
             count,

@@ -4,7 +4,7 @@ A run is a *repeat* of an earlier one if all compared parameters are equal (LEAS
 and folds too, and the architecture and the commit where both name one; if the earlier run had ended before; if they are
 not members of one search; and if nothing says that it was meant (INTENDED_WORDS in name or tags). Runs that differ in
 seeds, or that ran side by side, are *replicates* of one experiment, which is no waste. A repeat of runs that all broke
-by an error of the code or the machine, or were stopped, is a *retry*: it is told apart.
+by an error of the code or the machine, were stopped, or told nothing at all is a *retry*: it is told apart.
 
 Invariant: the same runs give the same audit, in whatever order they come; time and memory grow with their number.
 """
@@ -17,10 +17,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from tried.draft.keys import words_of
-from tried.draft.parameters import RecordedValue, is_known
+from tried.draft.parameters import RecordedValue, flatten, is_known
 from tried.pool.difference import commit_of
 from tried.pool.metric_names import segments_of
-from tried.pool.outcome import is_broken
+from tried.pool.outcome import WELL_OUTCOMES, is_broken
 from tried.pool.record import Cause, ExperimentRecord
 from tried.pool.run import Ending, Run
 
@@ -38,7 +38,8 @@ _COMMIT_LENGTH: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What the audit needs of one run. `seconds` is None where nobody knows how long it took."""
+    """What the audit needs of one run. `seconds` is None where nobody knows how long it took; `crashed`: it broke by no
+    fault of the idea, was stopped, or ended nobody knows how and without any result."""
 
     id: str
     order: int
@@ -135,7 +136,7 @@ def audit(runs: Iterable[Run]) -> Audit:
         every.append(past)
         if len(run.in_force) >= LEAST_COMPARED and not _changed_otherwise(record):
             digest = record.architecture.digest if record.architecture else None
-            unknown = frozenset((k, str(r.recorded)) for k, r in run.in_force.items() if not is_known(r.value))
+            unknown = _unknown(run, record)
             about = (record.hypothesis or "").strip()
             groups.setdefault((past.line, run.signature, digest, unknown, about), []).append(past)
         else:
@@ -221,7 +222,8 @@ def _past(run: Run, record: ExperimentRecord) -> Past:
     duration = record.duration
     outcome = (record.outcome or "").strip().casefold()
     stopped = outcome in ("stopped", "killed")
-    crashed = stopped or run.cause in _CRASHES or (run.cause == "unknown" and is_broken(record))
+    broke = stopped or run.cause in _CRASHES or (run.cause == "unknown" and is_broken(record))
+    told_nothing = run.ending == "open" and outcome not in WELL_OUTCOMES and not record.numbers
     commit = commit_of(record)
     return Past(
         id=record.id,
@@ -234,10 +236,19 @@ def _past(run: Run, record: ExperimentRecord) -> Past:
         seeds=_seeds(run),
         ending=run.ending,
         cause=run.cause or ("stopped" if stopped else None),
-        crashed=crashed,
+        crashed=broke or told_nothing,
         running=outcome == "running",
         intended=any(not INTENDED_WORDS.isdisjoint(segments_of(text)) for text in (record.name, *record.tags)),
     )
+
+
+def _unknown(run: Run, record: ExperimentRecord) -> frozenset[tuple[str, str]]:
+    """What was cut off or cannot be read, as far as it was recorded: different texts may be equal, but nobody knows."""
+    keys = [key for key, recorded in run.in_force.items() if not is_known(recorded.value)]
+    if not keys:
+        return frozenset()
+    logged = flatten(record.params)
+    return frozenset((key, str(logged[key].recorded) if key in logged else "") for key in keys)
 
 
 def _seeds(run: Run) -> tuple[tuple[str, object], ...]:
