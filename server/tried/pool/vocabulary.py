@@ -24,6 +24,7 @@ from tried.draft.parameters import (
     RecordedValue,
     comparable,
     flatten,
+    is_known,
     kind_of,
     normalise_key,
     shown_value,
@@ -36,6 +37,9 @@ _MOST_REMEMBERED: Final = 8_192
 """Spellings of one key's values that are found without reading them again, and lists of keys alike."""
 
 _LONGEST_REMEMBERED: Final = 100
+
+_MOST_SPELLINGS: Final = 64
+"""Spellings of one value that are told apart; further ones, such as ever other long texts, are taken for the first."""
 
 _PLAIN_TYPES: Final = frozenset({str, int, float, bool, type(None)})
 
@@ -88,18 +92,16 @@ class KeyTable:
         if value is None:
             return ABSENT
         first = self._numbers.get(value)
+        held = _held_form(value, recorded)
         if first is not None:
-            text = None
             for number in (first, *self._others.get(value, ())):
                 known = self.recorded[number]
-                if type(known) is type(recorded) and known == recorded and recorded != 0:
+                if held == known if isinstance(held, str) else shown_value(held) == shown_value(known):
                     return number
-                text = shown_value(recorded) if text is None else text
-                if shown_value(known) == text:
-                    return number
+            if len(self._others.get(value, ())) >= _MOST_SPELLINGS:
+                return first
         number = len(self.values)
-        plain = type(recorded) in (int, float, bool)
-        self.recorded.append(recorded if plain else shown_value(recorded))
+        self.recorded.append(held)
         self._hashes.append(_hash_of(f"{self.key} {value!r}"))
         if value is UNKNOWN:
             self.unknown.append(number)
@@ -119,10 +121,12 @@ class KeyTable:
 
     def first_numbers(self, numbers: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         """Numbers with those of equal values made equal: that of the first spelling."""
+        if not self._others:
+            return numbers
+        first = np.arange(len(self.values))
         for value, others in list(self._others.items()):
-            for other in others:
-                numbers = np.where(numbers == other, self._numbers[value], numbers)
-        return numbers
+            first[list(others)] = self._numbers[value]
+        return first[numbers]
 
     def recorded_value(self, number: int) -> RecordedValue:
         return RecordedValue(self.shown, self.recorded[number], self.values[number], self.kind)
@@ -151,6 +155,19 @@ def number_of(value: object) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+def _held_form(value: object, recorded: Any) -> Any:
+    """What is kept of a value as it was recorded: numbers as they are, of others what is ever shown of them.
+
+    What cannot be compared is told apart by a digest, beyond what is shown of it.
+    """
+    if type(recorded) in (int, float, bool):
+        return recorded
+    text = shown_value(recorded)
+    if is_known(value) or len(longer := shown_value(recorded, _LONGEST_REMEMBERED)) <= len(text):
+        return text
+    return f"{longer} {_hash_of(str(recorded)):016x}"
 
 
 def _hash_of(text: str) -> int:
