@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 from git_folders import GitFolder
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tried.storage import git_objects
-from tried.storage.git_objects import changed_paths, parse_tree, trailers_of
+from tried.storage.git_formats import MESSAGE_LIMIT, GitObject, parse_commit, parse_tree, trailers_of
+from tried.storage.git_objects import changed_paths
 from tried.storage.repository import Repository
 
 
@@ -290,3 +293,33 @@ def test_paths_that_a_commit_changed(work: GitFolder) -> None:
 )
 def test_trailers(message: str, found: list[tuple[str, str]]) -> None:
     assert list(trailers_of(message)) == found
+
+
+@given(st.binary(max_size=200))
+def test_whatever_an_object_holds(data: bytes) -> None:
+    for kind in ("commit", "tree", "blob"):
+        item = GitObject("a" * 40, kind, data)
+        commit = parse_commit(item)
+        assert (commit is None) == (kind != "commit")
+        assert all(len(name) <= 40 for _, name in parse_tree(item).values())
+
+
+def test_a_commit_in_another_encoding_and_one_that_would_take_forever(work: GitFolder) -> None:
+    for encoding, said in (
+        ("latin-1", "gr\xf6\xdfer"),
+        ("punycode", "gr\ufffd\ufffder"),
+        ("nonsense", "gr\ufffd\ufffder"),
+    ):
+        head = f"tree {'0' * 40}\ncommitter S <s@e> 1700000000 +0000\nencoding {encoding}\n\n".encode()
+        commit = parse_commit(GitObject("a" * 40, "commit", head + b"gr\xf6\xdfer"))
+        assert commit is not None
+        assert commit.subject == said
+    long = parse_commit(GitObject("a" * 40, "commit", b"\n\nx\n" + b" y\n" * 1_000_000))
+    assert long is not None
+    assert len(long.message) <= MESSAGE_LIMIT
+
+
+def test_times_beyond_all_calendars(work: GitFolder) -> None:
+    commit = parse_commit(GitObject("a" * 40, "commit", b"committer S <s@e> 999999999999 +0000\n\nx"))
+    assert commit is not None
+    assert commit.time is None

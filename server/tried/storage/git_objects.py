@@ -18,10 +18,10 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
+
+from tried.storage.git_formats import Commit, GitObject, parse_commit, parse_tree
 
 SECONDS: Final = 20.0
 """After so long one session is given up."""
@@ -30,37 +30,14 @@ OBJECT_LIMIT: Final = 4 * 1024 * 1024
 TOTAL_LIMIT: Final = 512 * 1024 * 1024
 """Bytes of one object, and of all that one session reads."""
 
-Kind = Literal["commit", "tree", "blob", "tag"]
 
 _AT_ONCE: Final = (
     32 * 1024
 )  # bytes that fit into a pipe, and the answers into another: neither side waits for the other
 _RESTARTS: Final = 20
+_TREE_DEPTH: Final = 40
 _NAME = re.compile(r"[0-9a-f]{4,64}(?:\^\{(?:commit|tree)\}|:[^\x00\r\n]{0,1000})?\Z")
 _HEADER = re.compile(rb"([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)\n\Z")
-_PERSON_TIME = re.compile(rb"> (\d{1,12}) [-+]\d{4}\Z")
-_TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*:[ \t]+(\S.*)\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class GitObject:
-    id: str
-    kind: str
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """`time` is the committer's; `trailers` are the `Key: value` lines that end the message, and those with the key
-    `Tried` wherever they stand."""
-
-    id: str
-    tree: str
-    parents: tuple[str, ...]
-    time: datetime | None
-    subject: str
-    message: str
-    trailers: tuple[tuple[str, str], ...] = ()
 
 
 class Objects:
@@ -310,74 +287,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def parse_commit(item: GitObject) -> Commit | None:
-    if item.kind != "commit":
-        return None
-    head, _, body = item.data.partition(b"\n\n")
-    tree, parents, moment, encoding = "", [], None, "utf-8"
-    for line in head.split(b"\n"):
-        key, _, value = line.partition(b" ")
-        if key == b"tree":
-            tree = value.decode("ascii", "replace")
-        elif key == b"parent":
-            parents.append(value.decode("ascii", "replace"))
-        elif key == b"committer" and (match := _PERSON_TIME.search(value)):
-            moment = _moment(int(match[1]))
-        elif key == b"encoding":
-            encoding = value.decode("ascii", "replace")
-    try:
-        message = body.decode(encoding, "replace")
-    except (LookupError, ValueError):
-        message = body.decode("utf-8", "replace")
-    message = message.replace("\r\n", "\n").strip()
-    return Commit(
-        item.id, tree, tuple(parents), moment, message.partition("\n")[0].strip(), message, trailers_of(message)
-    )
-
-
-def trailers_of(message: str) -> tuple[tuple[str, str], ...]:
-    """Continuation lines, which begin with a space, belong to the line before."""
-    lines: list[tuple[int, str]] = []
-    paragraph = 0
-    for line in message.split("\n"):
-        if not line.strip():
-            paragraph += 1
-        elif line[:1] in " \t" and lines and lines[-1][0] == paragraph:
-            lines[-1] = (paragraph, f"{lines[-1][1]} {line.strip()}")
-        else:
-            lines.append((paragraph, line.rstrip()))
-    found: list[tuple[str, str]] = []
-    for number, line in lines:
-        match = _TRAILER.match(line)
-        if match and ((number == paragraph and number > 0) or match[1].lower() == "tried"):
-            found.append((match[1], match[2].strip()))
-    return tuple(found)
-
-
-def parse_tree(item: GitObject | None) -> dict[str, tuple[str, str]]:
-    """name → (mode, hash); empty for what is no tree."""
-    found: dict[str, tuple[str, str]] = {}
-    if item is None or item.kind != "tree":
-        return found
-    width, at, data = len(item.id) // 2, 0, item.data
-    while at < len(data):
-        space, end = data.find(b" ", at), data.find(b"\0", at)
-        if space < 0 or end < space:
-            break
-        found[data[space + 1 : end].decode("utf-8", "surrogateescape")] = (
-            data[at:space].decode("ascii", "replace"),
-            data[end + 1 : end + 1 + width].hex(),
-        )
-        at = end + 1 + width
-    return found
-
-
 def changed_paths(objects: Objects, before: str | None, after: str, limit: int = 200) -> list[str]:
     """Paths of files that one tree has otherwise than another (None: an empty one), at most `limit`; what was removed
     is not named."""
     found: list[str] = []
     pending: list[tuple[str, str | None, str]] = [("", before, after)]
-    while pending and len(found) < limit:
+    for _ in range(_TREE_DEPTH):
+        if not pending or len(found) >= limit:
+            break
         trees = objects.read([tree for _, *both in pending for tree in both if tree is not None])
         read = iter(trees)
         following: list[tuple[str, str | None, str]] = []
@@ -393,10 +310,3 @@ def changed_paths(objects: Objects, before: str | None, after: str, limit: int =
                     found.append(f"{prefix}{name}")
         pending = following[:limit]
     return found[:limit]
-
-
-def _moment(seconds: int) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, OSError, ValueError):
-        return None

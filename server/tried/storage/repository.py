@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tried.storage.git_objects import Commit, Objects, differs_from_head, reading_objects
+from tried.storage.git_formats import Commit
+from tried.storage.git_objects import Objects, differs_from_head, reading_objects
 from tried.storage.paths import is_file, is_folder, is_link
 
 REFS_LIMIT: Final = 100_000

@@ -17,7 +17,8 @@ from typing import Any, Final
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.source import Delta, Skipped
 from tried.pool.sources.trailers import COMMIT, conclusion_in, tried_values
-from tried.storage.git_objects import Commit, git_executable
+from tried.storage.git_formats import Commit
+from tried.storage.git_objects import git_executable
 from tried.storage.repository import Repository
 
 KIND: Final = "commits"

@@ -23,7 +23,8 @@ from tried.pool.sources.results_table import research_line_of
 from tried.pool.sources.source import BATCH, Delta, Skipped, limited
 from tried.pool.sources.tracked_run import TrackedRun, record_of
 from tried.pool.sources.trailers import conclusion_in, tried_values
-from tried.storage.git_objects import Commit, Objects, git_executable
+from tried.storage.git_formats import Commit
+from tried.storage.git_objects import Objects, git_executable
 from tried.storage.paths import exists
 from tried.storage.repository import Repository
 

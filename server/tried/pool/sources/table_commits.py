@@ -21,7 +21,8 @@ from tried.pool.record import parse_time
 from tried.pool.sources.config_versions import SIZE_LIMIT, ConfigVersions, may_be_config, reads_as_config
 from tried.pool.sources.trailers import Conclusion, conclusion_in, tried_values
 from tried.storage.commit_cache import CommitCache, KnownCommit, KnownConfig, cache_of
-from tried.storage.git_objects import Commit, Objects, changed_paths, parse_tree
+from tried.storage.git_formats import Commit, parse_tree
+from tried.storage.git_objects import Objects, changed_paths
 from tried.storage.repository import Repository, text_of
 
 COMMIT_LIMIT: Final = 20_000
