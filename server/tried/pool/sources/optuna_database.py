@@ -134,11 +134,13 @@ class OptunaDatabaseSource:
         still_open = {number: digest for number, digest in known.open.items() if number in named}
         for number, study, trial in trials:
             record = record_of(run_of_trial(studies[study], trial, places))
-            digest = hash(record.to_json())
-            if still_open.pop(number, None) != digest:
+            old = still_open.pop(number, None)
+            if trial.is_finished:
                 records.append(record)
-            if not trial.is_finished:
-                still_open[number] = digest
+                continue
+            still_open[number] = hash(record.to_json())
+            if still_open[number] != old:
+                records.append(record)
         given = dict(known.trials)
         gone = [number for number in given if given[number][0] != named.get(number, ("",))[0]]
         still = {said[0] for said in named.values()}
