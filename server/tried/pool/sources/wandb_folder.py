@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tried.pool.sources.run_log import ending_in, tail_of
-from tried.pool.sources.wandb_log import SIZE_LIMIT, NotAWandbLog, WandbLog, read_log
+from tried.pool.sources.wandb_frames import NotAWandbLog
+from tried.pool.sources.wandb_log import SIZE_LIMIT, WandbLog, read_log
 from tried.pool.sources.wandb_run import WandbRun, metrics_of, moment, values_of
 from tried.pool.sources.yaml_text import UnreadableYaml, load_yaml
 from tried.storage.files import reason_of

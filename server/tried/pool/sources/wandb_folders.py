@@ -35,9 +35,12 @@ YOUNG_SECONDS: Final = 15 * 60
 """A run written to within this time is looked at in each scan, as is one that has not ended within two days."""
 
 UNENDED_SECONDS: Final = 2 * 24 * 3600
-ACTIVE_LIMIT: Final = 1_000
+ACTIVE_LIMIT: Final = 300
 SLICE: Final = 200
 """Other runs that are looked at in a scan, in turn."""
+
+TRUST_SECONDS: Final = 3.0
+"""A folder may change again within the tick of its clock: a listing holds if its last change lay this far back."""
 
 HALF_WRITTEN_SECONDS: Final = 10.0
 """What cannot be read and is younger than this is left for the next scan."""
@@ -59,13 +62,23 @@ class _Known:
 
 
 @dataclass(frozen=True, slots=True)
-class WandbCursor:
-    """By name, the folders that were read; by run id, the sweeps that agents' folders tell of, with the state of these
-    folders; whose turn it is to be looked at; why the folder could not be listed."""
+class _Listing:
+    """Run folders by name, oldest first, and sweeps' folders with the time of their last change. `modified` is when
+    the folder was changed, None if it may change again without that showing."""
 
+    names: Mapping[str, FolderName] = field(default_factory=dict)
+    sweeps: tuple[tuple[str, int], ...] = ()
+    modified: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WandbCursor:
+    """The last listing; by name, the folders that were read; by run id, the sweeps that agents' folders tell of; whose
+    turn it is to be looked at; why the folder could not be listed."""
+
+    listing: _Listing = field(default_factory=_Listing)
     folders: Mapping[str, _Known] = field(default_factory=dict)
     sweeps: Mapping[str, str] = field(default_factory=dict)
-    sweep_folders: tuple[tuple[str, int], ...] = ()
     turn: int = 0
     failure: Skipped | None = None
 
@@ -83,23 +96,31 @@ class WandbSource:
 
     def scan(self, cursor: object | None) -> Delta:
         known = cursor if isinstance(cursor, WandbCursor) else WandbCursor()
+        now = time.time()
         try:
-            names, sweep_folders = _listing(self.path)
+            listing = _listing(self.path, known.listing, now)
         except (OSError, ValueError) as error:
             return _failed(error, known, cursor is not None)
         reset = known.failure is not None
         if reset:
             known = WandbCursor()
-        now = time.time()
-        sweeps = known.sweeps if sweep_folders == known.sweep_folders else _sweeps(self.path, sweep_folders)
-        folders = {name: state for name, state in known.folders.items() if name in names}
+        names = listing.names
+        sweeps = known.sweeps if listing.sweeps == known.listing.sweeps else _sweeps(self.path, listing.sweeps)
+        folders = dict(known.folders)
+        dirty: set[str] = set()
+        if names is not known.listing.names:
+            for name in known.folders.keys() - names.keys():
+                dirty.add(folders.pop(name).name.run_id)
         looked, turn = _in_turn(folders, now, known.turn)
-        dirty = {state.name.run_id for name, state in known.folders.items() if name not in names}
         dirty |= {folders[name].name.run_id for name in looked if self._is_changed(folders[name])}
         if sweeps is not known.sweeps:
             of_sweeps = {run for run in sweeps.keys() | known.sweeps if sweeps.get(run) != known.sweeps.get(run)}
             dirty |= of_sweeps & {state.name.run_id for state in folders.values()}
-        new = dict.fromkeys(name.run_id for key, name in names.items() if key not in folders)
+        new: dict[str, None] = {}
+        if len(folders) < len(names):
+            new = dict.fromkeys(name.run_id for key, name in names.items() if key not in folders)
+        if not (dirty or new):
+            return Delta(cursor=WandbCursor(listing, folders, sweeps, turn), reset=reset)
         wanted = {*dirty, *islice(new, BATCH)}
         reads = [
             _read(self, run_id, its, folders, sweeps.get(run_id, ""), now)
@@ -111,12 +132,12 @@ class WandbSource:
         for read in reads:
             folders.update(read.states)
         left = {state.name.run_id for state in folders.values() if state.given}
-        gone = {state.name.run_id for state in known.folders.values() if state.given} - left if dirty else set()
+        gone = {state.name.run_id for state in known.folders.values() if state.given} - left
         return Delta(
             upserts=tuple(read.record for read in reads if read.record is not None),
             removed=tuple(f"{KIND}:{run_id}" for run_id in sorted(gone)),
             skipped=limited(one for read in reads for one in read.skipped),
-            cursor=WandbCursor(folders, sweeps, sweep_folders, turn),
+            cursor=WandbCursor(listing, folders, sweeps, turn),
             reset=reset,
             more=len(new) > BATCH,
             total=len(names) if len(new) > BATCH else None,
@@ -190,9 +211,11 @@ def _place(folder: Path, project: Path | None) -> str:
     return str(folder)
 
 
-def _listing(path: Path) -> tuple[dict[str, FolderName], tuple[tuple[str, int], ...]]:
-    """(run folders by name, oldest first; sweeps' folders with the time of their last change). Links are no folders:
-    `latest-run` is one of the others."""
+def _listing(path: Path, before: _Listing, now: float) -> _Listing:
+    """The listing of before, if it holds. Links are no folders: `latest-run` is one of the others."""
+    modified = path.stat().st_mtime_ns
+    if before.modified == modified:
+        return replace(before, sweeps=tuple((name, _modified(path / name)) for name, _ in before.sweeps))
     found: list[FolderName] = []
     sweeps: list[tuple[str, int]] = []
     with os.scandir(path) as entries:
@@ -206,7 +229,15 @@ def _listing(path: Path) -> tuple[dict[str, FolderName], tuple[tuple[str, int], 
             except OSError:
                 continue
     found.sort(key=lambda name: (name.started, name.name))
-    return {name.name: name for name in found}, tuple(sorted(sweeps))
+    settled = modified if now - modified / 1e9 > TRUST_SECONDS else None
+    return _Listing({name.name: name for name in found}, tuple(sorted(sweeps)), settled)
+
+
+def _modified(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except (OSError, ValueError):
+        return -1
 
 
 def _sweeps(path: Path, folders: Iterable[tuple[str, int]]) -> dict[str, str]:

@@ -1,33 +1,26 @@
-"""The log that W&B keeps of a run (`run-<id>.wandb`): a LevelDB log (blocks of 32 KiB, each record in one or more
-fragments) of protobuf messages, of which only the few fields are decoded that tell of configuration and result.
+"""What the log that W&B keeps of a run (`run-<id>.wandb`) says: only the few fields are decoded that tell of
+configuration and result.
 
-Invariant: a log is data: no length in it is trusted, nothing in it makes reading cost more than the bytes that are
-there, and a torn or damaged log gives what could be read.
+Invariant: a log is data, and a torn or damaged one gives what could be read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from tried.pool.record import Direction
+from tried.pool.sources.wandb_frames import Gaps, Malformed, fields_of, records_of, signed, text_of
 
-MAGIC: Final = b":W&B\xe1\xbe"
-"""Then follows a version, 0."""
-
-HEADER: Final = 7
-BLOCK: Final = 32 * 1024
 _JSON: Final = json.JSONDecoder()
-_FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
 
 SIZE_LIMIT: Final = 64 * 1024 * 1024
 """A log starts with the configuration and ends with the result, so the middle of a larger one is left out."""
 
-RECORD_LIMIT: Final = 16 * 1024 * 1024
 VALUE_LIMIT: Final = 1024 * 1024
 KEY_LIMIT: Final = 20_000
 """Keys of a configuration or a summary."""
@@ -70,10 +63,6 @@ class WandbLog:
     left_out: int = 0
 
 
-class NotAWandbLog(ValueError):
-    """What is wrong with a file, in words for the user."""
-
-
 def read_log(path: Path, limit: int = SIZE_LIMIT, *, summary: bool = True) -> WandbLog:
     """Of a log larger than `limit` bytes the first and the last half of so many are read; without `summary` the result
     is passed over.
@@ -81,152 +70,24 @@ def read_log(path: Path, limit: int = SIZE_LIMIT, *, summary: bool = True) -> Wa
     Raises OSError, and NotAWandbLog for a file that is none (an empty one is a log in which nothing stands yet).
     """
     log = WandbLog()
-    for payload in _records(path, log, limit):
+    gaps = Gaps()
+    for payload in records_of(path, gaps, limit):
         log.records += 1
         try:
             _take(log, payload, summary)
-        except (_Malformed, RecursionError):
-            log.damaged += 1
+        except (Malformed, RecursionError):
+            gaps.damaged += 1
+    log.damaged, log.torn, log.left_out = gaps.damaged, gaps.torn, gaps.left_out
     _decode(log.config)
     _decode(log.summary)
     return log
-
-
-# The frame
-
-
-def _records(path: Path, log: WandbLog, limit: int) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(0)
-        if size == 0:
-            return
-        head = file.read(HEADER)
-        if head[: len(MAGIC)] != MAGIC[: len(head)]:
-            raise NotAWandbLog("is no log of W&B: it does not begin like one")
-        file.seek(0)
-        half = max(BLOCK, limit // 2 // BLOCK * BLOCK)
-        if size <= 2 * half:
-            yield from _frames(file.read(2 * half), HEADER, log)
-            return
-        yield from _frames(file.read(half), HEADER, log)
-        log.torn = False
-        start = (size - half) // BLOCK * BLOCK
-        log.left_out = start - half
-        file.seek(start)
-        yield from _frames(file.read(half + BLOCK), 0, log, begun=True)
-
-
-def _frames(data: bytes, at: int, log: WandbLog, begun: bool = False) -> Iterator[bytes]:
-    """The records in whole blocks from `at` on. `begun`: the first one may have begun before."""
-    parts: list[bytes] | None = None
-    length = 0
-    end = len(data)
-    while at < end:
-        block_end = min(at - at % BLOCK + BLOCK, end)
-        if at + HEADER > block_end:
-            log.torn |= block_end == end and end % BLOCK != 0
-            at = block_end
-            continue
-        size, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
-        start, stop = at + HEADER, at + HEADER + size
-        if kind == 0 and size == 0:  # room that was kept and not used
-            at = block_end
-            continue
-        if kind > _LAST or stop > at - at % BLOCK + BLOCK:
-            log.damaged += 1
-            parts, at = None, block_end
-            continue
-        if stop > end:
-            log.torn = True
-            return
-        at = stop
-        if kind == _FULL:
-            log.damaged += parts is not None
-            parts = None
-            yield data[start:stop]
-        elif kind == _FIRST:
-            log.damaged += parts is not None
-            parts, length = [data[start:stop]], size
-        elif parts is None:
-            log.damaged += not begun
-        else:
-            length += size
-            if length > RECORD_LIMIT:
-                log.damaged += 1
-                parts = None
-                continue
-            parts.append(data[start:stop])
-            if kind == _LAST:
-                yield b"".join(parts)
-                parts = None
-        begun = begun and kind == _MIDDLE
-    log.torn |= parts is not None
-
-
-# The wire format
-
-
-class _Malformed(ValueError):
-    pass
-
-
-def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < end and shift < 70:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value & 0xFFFF_FFFF_FFFF_FFFF, at
-        shift += 7
-    raise _Malformed
-
-
-def _fields(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """(number, value of a varint, bytes of a length-delimited field); fields of other types are passed over."""
-    at, end = 0, len(data)
-    while at < end:
-        key = data[at]
-        if key < 0x80:
-            at += 1
-        else:
-            key, at = _varint(data, at, end)
-        wire = key & 7
-        if wire == 2:
-            size = data[at] if at < end else 0x80
-            if size < 0x80:
-                at += 1
-            else:
-                size, at = _varint(data, at, end)
-            if size > end - at:
-                raise _Malformed
-            yield key >> 3, 0, data[at : at + size]
-            at += size
-        elif wire == 0:
-            value, at = _varint(data, at, end)
-            yield key >> 3, value, b""
-        elif wire in (1, 5):
-            at += 8 if wire == 1 else 4
-            if at > end:
-                raise _Malformed
-        else:
-            raise _Malformed
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >= 1 << 63 else value
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
 
 
 # The messages (wandb/proto/wandb_internal.proto)
 
 
 def _take(log: WandbLog, payload: bytes, summary: bool) -> None:
-    for number, _, data in _fields(payload):
+    for number, _, data in fields_of(payload):
         take = _TAKERS.get(number)
         if take is not None and (summary or number != _SUMMARY):
             take(log, data)
@@ -238,9 +99,9 @@ def _take_history(log: WandbLog, data: bytes) -> None:
         return
     step = -1
     bad: list[str] = []
-    for number, _, value in _fields(data):
+    for number, _, value in fields_of(data):
         if number == 2:
-            step = next((_signed(num) for inner, num, _ in _fields(value) if inner == 1), 0)
+            step = next((signed(num) for inner, num, _ in fields_of(value) if inner == 1), 0)
         elif number == 1:
             path, text, _ = _item(value)
             if text in (b"NaN", b"Infinity", b"-Infinity"):
@@ -262,20 +123,20 @@ def _take_summary(log: WandbLog, data: bytes) -> None:
 
 def _take_exit(log: WandbLog, data: bytes) -> None:
     log.exit_code = 0
-    for number, value, _ in _fields(data):
+    for number, value, _ in fields_of(data):
         if number == 1:
-            log.exit_code = _signed(value)
+            log.exit_code = signed(value)
 
 
 def _take_metric(log: WandbLog, data: bytes) -> None:
     name, goal, kept = "", 0, set()
-    for number, value, inner in _fields(data):
+    for number, value, inner in fields_of(data):
         if number == 1:
-            name = _text(inner)
+            name = text_of(inner)
         elif number == 8:
             goal = value
         elif number == 7:
-            kept = {which for which, is_set, _ in _fields(inner) if is_set}
+            kept = {which for which, is_set, _ in fields_of(inner) if is_set}
     # Who keeps the smallest value of a metric says that small is good.
     best = {1, 2} & kept
     way = goal if goal in (1, 2) else (best.pop() if len(best) == 1 else 0)
@@ -285,13 +146,13 @@ def _take_metric(log: WandbLog, data: bytes) -> None:
 
 def _take_run(log: WandbLog, data: bytes) -> None:
     tags: list[str] = []
-    for number, flag, value in _fields(data):
+    for number, flag, value in fields_of(data):
         name = _RUN_TEXTS.get(number)
         if name is not None:
             if value:
-                setattr(log, name, _text(value))
+                setattr(log, name, text_of(value))
         elif number == 10 and len(tags) < 1000:
-            tags.append(_text(value))
+            tags.append(text_of(value))
         elif number == 4:
             _update(log.config, value)
         elif number == 5:
@@ -301,18 +162,18 @@ def _take_run(log: WandbLog, data: bytes) -> None:
         elif number == 17:
             log.started = _moment(value) or log.started
         elif number == 23:
-            log.fork_of = next((_text(run) for inner, _, run in _fields(value) if inner == 1), log.fork_of)
+            log.fork_of = next((text_of(run) for inner, _, run in fields_of(value) if inner == 1), log.fork_of)
         elif number == 21:
             log.commit = _commit(value) or log.commit
     log.tags = tuple(tags) or log.tags
 
 
 def _take_environment(log: WandbLog, data: bytes) -> None:
-    for number, _, value in _fields(data):
+    for number, _, value in fields_of(data):
         if number == 9:
             log.commit = _commit(value) or log.commit
         elif number == 11 and value:
-            log.root = _text(value)
+            log.root = text_of(value)
         elif number == 3 and log.started is None:
             log.started = _moment(value)
 
@@ -340,16 +201,16 @@ _TAKERS: Final[dict[int, Callable[[WandbLog, bytes], None]]] = {
 
 
 def _commit(data: bytes) -> str:
-    return next((_text(value) for number, _, value in _fields(data) if number == 2), "")
+    return next((text_of(value) for number, _, value in fields_of(data) if number == 2), "")
 
 
 def _moment(data: bytes) -> datetime | None:
     seconds = nanos = 0
-    for number, value, _ in _fields(data):
+    for number, value, _ in fields_of(data):
         if number == 1:
-            seconds = _signed(value)
+            seconds = signed(value)
         elif number == 2:
-            nanos = _signed(value)
+            nanos = signed(value)
     try:
         return datetime.fromtimestamp(seconds, UTC).replace(microsecond=nanos // 1000) if seconds > 0 else None
     except (ValueError, OverflowError, OSError):
@@ -361,18 +222,18 @@ def _item(data: bytes) -> tuple[tuple[str, ...], bytes, bool]:
     key: list[str] = []
     nested: list[str] = []
     text, has_value = b"", False
-    for number, _, value in _fields(data):
+    for number, _, value in fields_of(data):
         if number == 1:
-            key = [_text(value)]
+            key = [text_of(value)]
         elif number == 2 and len(nested) < DEPTH_LIMIT:
-            nested.append(_text(value))
+            nested.append(text_of(value))
         elif number == 16:
             text, has_value = value, True
     return tuple(nested or key), text, has_value
 
 
 def _update(target: dict[str, Any], data: bytes) -> None:
-    for number, _, value in _fields(data):
+    for number, _, value in fields_of(data):
         if number not in (1, 2):
             continue
         path, text, has_value = _item(value)
@@ -407,7 +268,7 @@ def _value(data: bytes) -> Any:
     """A JSON value; the text itself where it is none, None where it is longer than VALUE_LIMIT."""
     if len(data) > VALUE_LIMIT:
         return None
-    text = _text(data)
+    text = text_of(data)
     try:
         return _JSON.decode(text)
     except (ValueError, RecursionError):
