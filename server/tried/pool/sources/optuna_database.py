@@ -128,7 +128,8 @@ class OptunaDatabaseSource:
             )
             now, later = pending[:BATCH], pending[BATCH:]
             wanted = [number for number in now if number in named]
-            trials = tables.filled({row[0]: row for row in rows if row[0] in set(wanted)}, wanted, skipped)
+            chosen = set(wanted)
+            trials = tables.filled({row[0]: row for row in rows if row[0] in chosen}, wanted, skipped)
             best = tables.best(studies)
         records: list[ExperimentRecord] = []
         still_open = {number: digest for number, digest in known.open.items() if number in named}
