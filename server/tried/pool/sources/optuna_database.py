@@ -47,7 +47,6 @@ from tried.pool.sources.sqlite_file import (
 )
 from tried.pool.sources.tracked_run import record_of
 
-TABLES: Final = ("studies", "trials", "trial_params", "trial_values")
 _ALL: Final = (
     *("studies", "study_directions", "study_user_attributes", "study_system_attributes"),
     *("trials", "trial_params", "trial_values", "trial_intermediate_values"),
