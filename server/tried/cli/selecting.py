@@ -20,7 +20,7 @@ from tried.record_names import Found, find_record
 from tried.render.escape import plain, shortened
 from tried.render.words import MARKS
 from tried.review.matching import members_of, repeats_of, runs_at
-from tried.review.runs import runs_in, runs_of
+from tried.review.runs import newest_in, runs_in, runs_of
 from tried.review.selection import SelectionError, parse_selection, unknown_name
 from tried.storage.paths import is_folder, may_exist
 from tried.workspace import Workspace
@@ -64,7 +64,7 @@ def named(workspace: Workspace, name: str) -> list[Run]:
     if found.record is not None:
         return runs_of([found.record], snapshot.history, snapshot.directions)
     if name == LAST:
-        return [newest(runs_in(snapshot.history))]
+        return [newest(workspace)]
     path = Path(name)
     if may_exist(path):
         return _at(workspace, path)
@@ -80,22 +80,13 @@ def record_named(workspace: Workspace, name: str, pools: list[Path] | None = Non
     if found.record is not None:
         return found.record
     if name == LAST:
-        return newest(runs_in(snapshot.history)).record
+        return newest(workspace).record
     raise Failure(_unknown(name, found))
 
 
-def newest(runs: Iterable[Run]) -> Run:
-    """The one that began last; by the order of the pool among those whose time is not known, if none has one.
-
-    Raises Failure if there is no run.
-    """
-    last: tuple[bool, float, int] | None = None
-    found: Run | None = None
-    for run in runs:
-        time = run.record.time
-        key = (time is not None, time.timestamp() if time else 0.0, run.order)
-        if last is None or key > last:
-            last, found = key, run
+def newest(workspace: Workspace) -> Run:
+    """The run that began last. Raises Failure if there is none."""
+    found = newest_in(workspace.snapshot.history)
     if found is None:
         raise Failure("there is no run yet")
     return found

@@ -11,6 +11,8 @@ Invariant: the same runs give the same audit, in whatever order they come; time 
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -32,6 +34,7 @@ INTENDED_WORDS: Final = frozenset(
 )
 SEED_WORDS: Final = frozenset({"seed", "seeds", "fold", "folds", "trial", "rep", "repeat", "replicate", "replica"})
 
+_MAY_BE_SEED: Final = re.compile(r"seed|fold|trial|rep|random.?state", re.IGNORECASE)
 _CRASHES: Final = frozenset({"code_error", "infrastructure", "stopped"})
 _COMMIT_LENGTH: Final = 7
 
@@ -124,23 +127,29 @@ class Audit:
 
 
 def audit(runs: Iterable[Run]) -> Audit:
-    """Debug runs are left out: they are there to be repeated."""
+    """Of runs of one history. Debug runs are left out: they are there to be repeated."""
+    considered = [run for run in runs if not run.debug]
+    alike = Counter(run.signature for run in considered)
     groups: dict[tuple[object, ...], list[Past]] = {}
     every: list[Past] = []
     not_compared = 0
-    for run in runs:
-        if run.debug:
-            continue
+    is_enough: dict[tuple[int, int], bool] = {}
+    for run in considered:
         record = run.record
-        past = _past(run, record)
-        every.append(past)
-        if len(run.in_force) >= LEAST_COMPARED and not _changed_otherwise(record):
-            digest = record.architecture.digest if record.architecture else None
-            unknown = _unknown(run, record)
-            about = (record.hypothesis or "").strip()
-            groups.setdefault((past.line, run.signature, digest, unknown, about), []).append(past)
-        else:
+        kind = (run.shape, run.change_set)
+        if kind not in is_enough:  # equal keys and changes give equally many parameters
+            is_enough[kind] = len(run.in_force) >= LEAST_COMPARED
+        if not is_enough[kind] or _changed_otherwise(record):
+            every.append(_past(run, record))
             not_compared += 1
+        elif alike[run.signature] == 1:
+            every.append(_past(run, record))
+        else:
+            past = _past(run, record, _seeds(run, record))
+            every.append(past)
+            digest = record.architecture.digest if record.architecture else None
+            about = (record.hypothesis or "").strip()
+            groups.setdefault((past.line, run.signature, digest, _unknown(run, record), about), []).append(past)
     found: list[Repeat] = []
     replicates = other_code = 0
     for group in groups.values():
@@ -218,7 +227,7 @@ def _had_ended(earlier: Past, run: Past) -> bool:
     return earlier.time < run.time
 
 
-def _past(run: Run, record: ExperimentRecord) -> Past:
+def _past(run: Run, record: ExperimentRecord, seeds: tuple[tuple[str, object], ...] = ()) -> Past:
     duration = record.duration
     outcome = (record.outcome or "").strip().casefold()
     stopped = outcome in ("stopped", "killed")
@@ -233,7 +242,7 @@ def _past(run: Run, record: ExperimentRecord) -> Past:
         seconds=duration.secs + duration.nanos / 1e9 if duration is not None else None,
         sweep=record.sweep,
         commit=commit[:_COMMIT_LENGTH].lower() if commit else None,
-        seeds=_seeds(run),
+        seeds=seeds,
         ending=run.ending,
         cause=run.cause or ("stopped" if stopped else None),
         crashed=broke or told_nothing,
@@ -251,7 +260,11 @@ def _unknown(run: Run, record: ExperimentRecord) -> frozenset[tuple[str, str]]:
     return frozenset((key, str(logged[key].recorded) if key in logged else "") for key in keys)
 
 
-def _seeds(run: Run) -> tuple[tuple[str, object], ...]:
+def _seeds(run: Run, record: ExperimentRecord) -> tuple[tuple[str, object], ...]:
+    if not any(_MAY_BE_SEED.search(key) for key in record.params) and not any(
+        isinstance(value, dict | str) and _MAY_BE_SEED.search(str(value)) for value in record.params.values()
+    ):
+        return ()
     return tuple(
         sorted(
             ((key, recorded.value) for key, recorded in run.volatile.items() if _is_seed(key, recorded)),
