@@ -89,6 +89,15 @@ class Document:
             return None
         return known
 
+    @property
+    def so_far(self) -> Analysed | None:
+        """The analysis of what stands in the editor now, even if more of the pool has been read since; None while there
+        is none, or the pool is read as a whole."""
+        known, folder = self.analysed, self.folder
+        if known is None or folder is None or known.text is not self.text or folder.loaded.is_set():
+            return None
+        return known
+
 
 def analysed_text(
     document: Document, text: Text, workspace: Workspace, revision: int, now: datetime, is_partial: bool = False

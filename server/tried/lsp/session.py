@@ -264,11 +264,12 @@ class Session:
 
     async def analysed(self, document: Document, patience: float | None, *, hurry: bool = False) -> Analysed | None:
         """The analysis of the current text, as soon as there is one; None if the document is closed, is not looked at,
-        or the patience (seconds; None: endless) is over. `hurry` does not wait for a pause in the typing."""
+        or the patience (seconds; None: endless) is over. `hurry` waits neither for a pause in the typing nor for a pool
+        that is being read."""
         try:
             async with asyncio.timeout(patience):
                 while document.is_open and document.text is not None and not document.is_nowhere:
-                    if (known := document.current) is not None:
+                    if (known := document.current or (document.so_far if hurry else None)) is not None:
                         return known
                     if hurry:
                         document.hurried.set()
