@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tried.architecture import ArchitectureFingerprint
 from tried.pool.record import ExperimentRecord
 from tried.ranking import RankingIndex, RetrievalQuery, rank
 from tried.ranking.bag import bag_of
@@ -60,7 +61,7 @@ def test_an_amended_record_is_replaced_where_it_stands() -> None:
 def test_what_was_removed_leaves_no_trace() -> None:
     index = RankingIndex.of(numbered(0, 40)).updated([f"r{n}" for n in range(39)], ())
     (only,) = index.segments
-    assert len(only.records) == len(index) == 1  # dead rows are dropped once they prevail
+    assert len(only.ids) == len(index) == 1  # dead rows are dropped once they prevail
     assert "38" not in only.terms.numbers
     assert index.updated(["r39"], ()).segments == ()
 
@@ -93,3 +94,56 @@ def test_a_record_at_the_ends_of_time() -> None:
     results = rank(RetrievalQuery(ttl_days=1), pool, now=NOW)
     assert [(result.record.id, result.components.recency) for result in results] == [(pool[1].id, 1.0)]
     assert rank(RetrievalQuery(), pool, now=NOW)[1].components.recency == 0.0
+
+
+def test_only_what_is_shown_is_read() -> None:
+    asked: list[str] = []
+    records = {record.id: record for record in numbered(0, 60)}
+
+    def reader(record_id: str) -> ExperimentRecord:
+        asked.append(record_id)
+        return records[record_id]
+
+    index = RankingIndex.empty().updated((), records.values(), reader)
+    results = rank(RetrievalQuery("run 7 of many"), index, now=NOW, limit=3, also=["r50"])
+    assert asked == [result.record.id for result in results]
+    assert len(asked) == 4
+
+
+def test_an_old_index_gives_records_as_they_were() -> None:
+    first = RankingIndex.of([ExperimentRecord(id="a", name="before")])
+    second = first.updated((), [ExperimentRecord(id="a", name="after")])
+    assert [record.name for index in (first, second) for record in index] == ["before", "after"]
+
+
+def test_segments_grow_to_a_bound_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tried.ranking.index.MOST_ROWS", 50)
+    index = RankingIndex.empty()
+    for start in range(0, 300, 20):
+        index = index.updated((), numbered(start, 20))
+    assert len(index) == 300
+    assert max(len(segment.ids) for segment in index.segments) == 40
+    whole = RankingIndex.of(numbered(0, 300))
+    assert [len(segment.ids) for segment in whole.segments] == [50] * 6
+    query = RetrievalQuery("run 123 of many")
+    assert rank(query, index, now=NOW, limit=9) == rank(query, whole, now=NOW, limit=9)
+
+
+def test_counts_beyond_a_byte() -> None:
+    """BM25 and Jaccard by hand: one record says a word 300 times, the other once."""
+    nodes = {str(number): "filter:A" for number in range(300)}
+    pool = [
+        ExperimentRecord.model_validate({"id": "much", "notes": "loss " * 300, "architecture": {"nodes": nodes}}),
+        ExperimentRecord.model_validate(
+            {"id": "little", "notes": "loss", "architecture": {"nodes": {"x": "filter:A"}}}
+        ),
+    ]
+    query = RetrievalQuery("loss", architecture=ArchitectureFingerprint.of({str(n): "filter:A" for n in range(299)}))
+    much, little = rank(query, pool, now=NOW)
+    # bags: much 300 "loss" and 600 terms of its nodes, little 1 and 2
+    average = (900 + 3) / 2
+    gain = [count * 2.2 / (count + 1.2 * (0.25 + 0.75 * length / average)) for count, length in ((300, 900), (1, 3))]
+    assert (much.record.id, much.components.lexical) == ("much", 1.0)
+    assert little.components.lexical == pytest.approx(gain[1] / gain[0], rel=1e-12)
+    assert much.components.structural == pytest.approx(0.6 * 299 / 300 + 0.4, rel=1e-12)
+    assert little.components.structural == pytest.approx(0.6 / 299 + 0.4, rel=1e-12)

@@ -126,7 +126,8 @@ class KeyTable:
         first = np.arange(len(self.values))
         for value, others in list(self._others.items()):
             first[list(others)] = self._numbers[value]
-        return first[numbers]
+        found: NDArray[np.integer[Any]] = first[numbers]
+        return found
 
     def recorded_value(self, number: int) -> RecordedValue:
         return RecordedValue(self.shown, self.recorded[number], self.values[number], self.kind)

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Key = TypeVar("Key", bound=Hashable)
-Rows: TypeAlias = NDArray[np.int32]
-Counts: TypeAlias = NDArray[np.int32]
+Rows: TypeAlias = NDArray[np.integer[Any]]
+Counts: TypeAlias = NDArray[np.integer[Any]]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings(Generic[Key]):
-    """The postings of key number k stand at ``starts[k]:starts[k + 1]`` of `rows` (ascending) and `counts` (≥ 1).
+    """The postings of key number k stand at ``starts[k]:starts[k + 1]`` of `rows` (ascending) and `counts` (≥ 1), both
+    in the fewest bytes that hold them.
 
     `numbers` gives each key its number; its order is that of the numbers.
     """
@@ -61,10 +62,11 @@ class Postings(Generic[Key]):
     @classmethod
     def _sorted(cls, numbers: dict[Key, int], keys: NDArray[np.int64], rows: Rows, counts: Counts) -> Postings[Key]:
         """From one entry a posting, ascending by row among those of one key."""
-        order = np.argsort(keys, kind="stable")
+        few = len(numbers) <= 0x10000  # numbers of 16 bits are sorted by their digits
+        order = np.argsort(keys.astype(np.uint16) if few else keys, kind="stable")
         starts = np.zeros(len(numbers) + 1, np.int64)
         np.cumsum(np.bincount(keys, minlength=len(numbers)), out=starts[1:])
-        return cls(numbers, starts, rows[order], counts[order])
+        return cls(numbers, starts, _narrow(rows)[order], _narrow(counts)[order])
 
     def find(self, key: Key) -> tuple[Rows, Counts] | None:
         """The rows that hold a key and its counts there; None if no row does."""
@@ -77,6 +79,11 @@ class Postings(Generic[Key]):
     def totals(self, rows: int) -> NDArray[np.int64]:
         """The sum of the counts of each of the first `rows` rows."""
         return np.bincount(self.rows, self.counts, rows).astype(np.int64)
+
+
+def _narrow(numbers: NDArray[Any]) -> NDArray[np.unsignedinteger[Any]]:
+    most = int(numbers.max()) if len(numbers) else 0
+    return numbers.astype(np.uint8 if most < 0x100 else np.uint16 if most < 0x10000 else np.uint32)
 
 
 def renumbered(old: NDArray[np.int64], names: Sequence[Key], numbers: dict[Key, int]) -> NDArray[np.int64]:

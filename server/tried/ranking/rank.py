@@ -26,6 +26,7 @@ from tried.ranking.breakdown import ScoreComponents, ScoredRecord, Term
 from tried.ranking.index import RankingIndex
 from tried.ranking.policy import DEFAULT_POLICY, Policy
 from tried.ranking.query import RetrievalQuery
+from tried.ranking.segment import NO_ARCHITECTURE, Segment, moment_of
 from tried.ranking.signals import (
     COSINE_SHARE,
     LEXICAL_SHARE,
@@ -72,16 +73,28 @@ def rank(
     if not parts or limit == 0:
         return []
     scoring = _Scoring.of(query, parts, now, policy)
-    results = [scoring.result(place) for place in scoring.contenders(limit)]
-    results.sort(key=_order)
-    listed = {result.record.id for result in results[:limit]}
+    results = sorted(map(scoring.result, scoring.contenders(limit)), key=_order)[:limit]
+    listed = {result.id for result in results}
     places = [scoring.place_of(record_id) for record_id in sorted(set(also) - listed)]
-    others = [scoring.result(place) for place in places if place is not None]
-    return [*results[:limit], *sorted(others, key=_order)]
+    others = sorted((scoring.result(place) for place in places if place is not None), key=_order)
+    return [
+        ScoredRecord(index.reader(result.id), result.score, result.components, result.terms)
+        for result in (*results, *others)
+    ]
 
 
-def _order(result: ScoredRecord) -> tuple[float, str]:
-    return -result.score, result.record.id
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """A scored record of which so far only the id is known."""
+
+    id: str
+    score: float
+    components: ScoreComponents
+    terms: tuple[Term, ...]
+
+
+def _order(result: _Result) -> tuple[float, str]:
+    return -result.score, result.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +175,15 @@ class _Scoring:
             before += len(part.rows)
         return None
 
-    def result(self, place: int) -> ScoredRecord:
+    def result(self, place: int) -> _Result:
         """The formula itself, for one candidate."""
-        record = self._record(place)
+        segment, row = self._row(place)
+        time = moment_of(int(segment.times[row])) if segment.timed[row] else None
         cosine = float(self.cosine[place])
         components = ScoreComponents(
             lexical=float(self.lexical[place]),
             structural=float(self.structural[place]),
-            recency=recency(record.time, self.now, self.half_life_days),
+            recency=recency(time, self.now, self.half_life_days),
             importance=float(self.importance[place]),
         )
         terms = (
@@ -181,19 +195,19 @@ class _Scoring:
             self._term(
                 "structural",
                 components.structural,
-                note="the record has no architecture" if record.architecture is None else None,
+                note="the record has no architecture" if segment.architecture[row] == NO_ARCHITECTURE else None,
             ),
             self._term(
                 "recency",
                 components.recency,
-                note="the record has no timestamp" if record.time is None else None,
+                note="the record has no timestamp" if time is None else None,
             ),
             self._term("importance", components.importance),
         )
         score = 0.0
         for term in terms:
             score += term.value
-        return ScoredRecord(record, score, components, terms)
+        return _Result(segment.ids[row], score, components, terms)
 
     def _term(
         self, name: str, signal: float, note: str | None = None, inputs: Mapping[str, float] | None = None
@@ -203,10 +217,10 @@ class _Scoring:
             return Term(name, value=0.0, signal=None, weight=0.0, note=weight.reason)
         return Term(name, value=weight.value * signal, signal=signal, weight=weight.value, note=note, inputs=inputs)
 
-    def _record(self, place: int) -> ExperimentRecord:
+    def _row(self, place: int) -> tuple[Segment, int]:
         for part in self.parts:
             if place < len(part.rows):
-                return part.segment.records[int(part.rows[place])]
+                return part.segment, int(part.rows[place])
             place -= len(part.rows)
         raise IndexError(place)
 

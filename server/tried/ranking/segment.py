@@ -1,4 +1,4 @@
-"""A batch of records in the form that ranking reads: arrays, one row a record.
+"""A batch of records in the form that ranking reads: arrays, one row a record, and no record itself.
 
 Invariant: what a row holds depends on its record alone, so neither batches nor their merging can change a score.
 """
@@ -65,7 +65,7 @@ class Segment:
     rows of `structures` or NO_ARCHITECTURE.
     """
 
-    records: tuple[ExperimentRecord, ...]
+    ids: tuple[str, ...]
     rows: Mapping[str, int]
     alive: Mask
     terms: Postings[str]
@@ -94,7 +94,7 @@ class Segment:
                 timed[row] = True
         terms = Postings.of([bag_of(record) for record in records])
         return cls(
-            records=tuple(records),
+            ids=tuple(record.id for record in records),
             rows={record.id: row for row, record in enumerate(records)},
             alive=np.ones(size, np.bool_),
             terms=terms,
@@ -111,16 +111,16 @@ class Segment:
     @classmethod
     def merged(cls, segments: Sequence[Segment]) -> Segment:
         """The living records of all segments, in order."""
-        records = tuple(segment.records[row] for segment in segments for row in np.flatnonzero(segment.alive).tolist())
+        ids = tuple(segment.ids[row] for segment in segments for row in np.flatnonzero(segment.alive).tolist())
         numbers: dict[Structure, int] = {}
         architecture = [
             renumbered(segment.architecture[segment.alive], list(segment.structures.numbers), numbers)
             for segment in segments
         ]
         return cls(
-            records=records,
-            rows={record.id: row for row, record in enumerate(records)},
-            alive=np.ones(len(records), np.bool_),
+            ids=ids,
+            rows=dict(zip(ids, range(len(ids)), strict=True)),
+            alive=np.ones(len(ids), np.bool_),
             terms=Postings.merged([(segment.terms, segment.alive) for segment in segments]),
             lengths=np.concatenate([segment.lengths[segment.alive] for segment in segments]),
             labels=Postings.merged([(segment.labels, segment.alive) for segment in segments]),
@@ -144,6 +144,11 @@ def structure_of(architecture: ArchitectureFingerprint) -> Structure:
 def microseconds(moment: datetime) -> int:
     """Since 1970 in UTC, exact; `moment` is aware."""
     return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment_of(microseconds: int) -> datetime:
+    """The other way round."""
+    return _EPOCH + microseconds * _MICROSECOND
 
 
 def _labels_of(record: ExperimentRecord) -> list[Label]:

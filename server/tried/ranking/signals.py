@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tried.architecture import EDGE_WEIGHT, NODE_WEIGHT, ArchitectureFingerprint
 from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS
-from tried.ranking.postings import Mask, Postings, Rows
+from tried.ranking.postings import Counts, Mask, Postings, Rows
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.segment import Segment, microseconds
 
@@ -93,9 +93,7 @@ def bm25(terms: Sequence[str], parts: Sequence[Candidates]) -> list[Column]:
     return columns
 
 
-def _document_frequency(
-    term: str, parts: Sequence[Candidates], found: Sequence[dict[str, tuple[Rows, NDArray[np.int32]]]]
-) -> int:
+def _document_frequency(term: str, parts: Sequence[Candidates], found: Sequence[dict[str, tuple[Rows, Counts]]]) -> int:
     return sum(
         int(np.count_nonzero(part.mask[postings[term][0]]))
         for part, postings in zip(parts, found, strict=True)
@@ -136,7 +134,7 @@ def _jaccard(tokens: dict[str, int], postings: Postings[str], totals: NDArray[np
     for token, count in tokens.items():
         if (found := postings.find(token)) is not None:
             rows, counts = found
-            shared[rows] += np.minimum(counts, count)
+            shared[rows] += np.minimum(counts.astype(np.int64), count)
     union = totals + sum(tokens.values()) - shared
     return np.where(union > 0, shared / np.maximum(union, 1), 1.0)
 
