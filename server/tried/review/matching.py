@@ -14,28 +14,32 @@ from tried.pool.run import Run
 
 
 def runs_at(runs: Iterable[Run], place: PurePath, home: PurePath | None) -> list[Run]:
-    """The runs whose folder a place is; where there are none, those whose folder lies in it, or in whose it lies.
+    """The runs whose folder (or store) a place is; where there are none, those in whose output folder it lies, the
+    innermost; else those whose folder lies in it.
 
     `place` is absolute; folders that are told relatively start from `home`.
     """
     here: list[Run] = []
     inside: list[Run] = []
-    around: list[Run] = []
+    around: dict[PurePath, list[Run]] = {}
     for run in runs:
-        folders = _folders(run, home)
+        record = run.record
+        output = _absolute(record.run_dir, home) if record.run_dir else None
+        folders = [_absolute(one, home) for one in record.places if "://" not in one]
+        folders += [output] if output is not None else []
         if place in folders:
             here.append(run)
+        elif output is not None and output != home and output in place.parents:
+            around.setdefault(output, []).append(run)
         elif any(place in folder.parents for folder in folders):
             inside.append(run)
-        elif any(folder in place.parents and folder != home for folder in folders):
-            around.append(run)
-    return here or inside or around
+    if here or not around:
+        return here or inside
+    return around[max(around, key=lambda folder: len(folder.parts))]
 
 
-def _folders(run: Run, home: PurePath | None) -> list[PurePath]:
-    record = run.record
-    told = [record.run_dir, *(place for place in record.places if "://" not in place)]
-    return [home / folder if home is not None else PurePath(folder) for folder in told if folder]
+def _absolute(folder: str, home: PurePath | None) -> PurePath:
+    return home / folder if home is not None else PurePath(folder)
 
 
 def repeats_of(drafts: Sequence[ExperimentDraft], history: ParameterHistory, settings: FindingSettings) -> list[Run]:
