@@ -8,7 +8,7 @@ from test_pool_merging import Telling, ids, pool_of
 
 from tried.pool.difference import changes_of_architecture, difference_of, side_of
 from tried.pool.lineage import MOST_STEPS, derivation_of, lineage_of, with_derivation
-from tried.pool.outcome import is_dead_end
+from tried.pool.outcome import importance, improved, is_dead_end
 from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
 
@@ -80,6 +80,12 @@ def test_what_somebody_stated_stays_and_the_rest_is_filled_in() -> None:
     assert (run.derivation.summary, list(run.derivation.metric_delta)) == ("bigger", ["val_f1"])
     complete = child(derivation={"changes": ["x"], "metric_delta": {"val_f1": 0.1}})
     assert with_derivation(PARENT, complete) is complete
+
+
+def test_a_computed_improvement_adds_no_importance() -> None:
+    better = with_derivation(PARENT, child(metrics={"val_f1": 0.95}))
+    assert improved(better)
+    assert importance(better) == pytest.approx(0.3 + 0.1), "for the derivation alone"
 
 
 def test_a_replicate_of_its_parent_moved_nothing() -> None:

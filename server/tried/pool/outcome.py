@@ -125,7 +125,11 @@ def worked(record: ExperimentRecord, directions: Directions | None = None) -> bo
 
 
 def importance(record: ExperimentRecord, directions: Directions | None = None) -> float:
-    """How much a record tells, in [0, 1]: 0.3, and more for a conclusion, prose, a derivation, an improvement."""
+    """How much a record tells, in [0, 1]: 0.3, and more for a conclusion, prose, a derivation, a stated improvement.
+
+    An improvement that was computed from the parent's metrics adds nothing, as a derived conclusion does: nearly every
+    run of a tracker is a little better or worse than its parent, and that says nothing of what it can teach.
+    """
     value = BASE_IMPORTANCE
     concluded = has_conclusion(record.conclusion)
     prose = _written(record.hypothesis) or _written(record.notes)
@@ -135,7 +139,8 @@ def importance(record: ExperimentRecord, directions: Directions | None = None) -
         value += PROSE_BONUS
     if record.derivation is not None and record.derivation.model_fields_set:
         value += DERIVATION_BONUS
-    if improved(record, directions):
+    is_stated = record.derivation is None or not record.derivation.computed
+    if is_stated and improved(record, directions):
         value += IMPROVED_BONUS
     if (concluded or prose) and is_dead_end(record, directions):
         value = max(value, DEAD_END_FLOOR)

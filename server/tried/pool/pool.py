@@ -11,6 +11,7 @@ Invariant: one run in several sources is one record; each source counts it.
 from __future__ import annotations
 
 import gc
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -65,7 +66,7 @@ class Pool:
         self._assembly = Assembly(directions, Spool(spool_folder))
         self._unfolded = self._amended = self._reordered = False
         self._compact_at = COMPACT_FROM
-        self._published_at = 0.0
+        self._published_at = -math.inf
         self._snapshot = PoolSnapshot(
             history=ParameterHistory.empty(directions), index=RankingIndex.empty(directions), directions=directions
         )
