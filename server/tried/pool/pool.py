@@ -18,12 +18,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
-from tried.pool.assembly import CHUNK, Assembly, Step
+from tried.pool.assembly import CHUNK, Assembly
 from tried.pool.history import ParameterHistory
 from tried.pool.outcome import Directions
 from tried.pool.record_facts import Coverage, RecordFacts, Totals
@@ -169,8 +168,8 @@ class Pool:
         for step in assembly.steps(self._states, now, amended=self._amended, reordered=self._reordered):
             records = SpooledRecords(step.entries, assembly.spool)
             if step.removed or step.upserts:
-                history = _updated(history, step, records)
-                index = _updated(index, step, records)
+                history = history.updated(step.removed, step.upserts, records)
+                index = index.updated(step.removed, step.upserts, records)
                 changed = True
         self._unfolded = self._amended = self._reordered = False
         waiting = assembly.amendments.waiting
@@ -224,12 +223,6 @@ def _collector_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _updated(columns: Any, step: Step, records: SpooledRecords) -> Any:
-    if "records" in signature(columns.updated).parameters:
-        return columns.updated(step.removed, step.upserts, records)
-    return columns.updated(step.removed, step.upserts)
 
 
 def _tell_nobody(done: int, total: int, message: str) -> None:
