@@ -60,12 +60,13 @@ def native_ids(snapshot: PoolSnapshot) -> dict[str, str]:
 
 
 def find_record(snapshot: PoolSnapshot, named: str) -> Found:
-    """The record of an id, an alias, what an id ends with after a colon, a run's own id, or (the start of) a commit."""
+    """The record of an id, an alias, what an id ends with after a colon, a run's own id, what an id ends with after a
+    slash, or (the start of) a commit."""
     named = named.strip()
     if record := snapshot.get(named):
         return Found(record)
     part = named.removeprefix(CUT).removeprefix(":")
-    for meant in (_by_last_part, _by_run, _by_commit) if part else ():
+    for meant in (_by_last_part, _by_run, _by_path_end, _by_commit) if part else ():
         ids = tuple(dict.fromkeys(meant(snapshot, part)))
         if len(ids) == 1:
             return Found(snapshot.get(ids[0]))
@@ -75,7 +76,14 @@ def find_record(snapshot: PoolSnapshot, named: str) -> Found:
 
 
 def _by_last_part(snapshot: PoolSnapshot, part: str) -> Iterator[str]:
-    ending = f":{part}"
+    yield from _by_end(snapshot, f":{part}")
+
+
+def _by_path_end(snapshot: PoolSnapshot, part: str) -> Iterator[str]:
+    yield from _by_end(snapshot, f"/{part}")
+
+
+def _by_end(snapshot: PoolSnapshot, ending: str) -> Iterator[str]:
     yield from (record_id for record_id in snapshot.records if record_id.endswith(ending))
     yield from (record_id for alias, record_id in snapshot.aliases.items() if alias.endswith(ending))
 

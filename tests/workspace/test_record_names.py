@@ -104,3 +104,11 @@ def test_an_id_in_a_table_is_short(record_id: str, shown: str) -> None:
 def test_it_is_never_longer_than_asked(record_id: str, limit: int) -> None:
     assert len(short_id(record_id, limit)) <= max(limit, 1)
     assert len(record_id) > limit or short_id(record_id, limit) == record_id
+
+
+def test_a_run_in_a_folder_is_found_by_the_end_of_its_path(tmp_path: Path) -> None:
+    snapshot = pool_of(tmp_path, record("sacred:a/31"), record("sacred:a/b/7"), record("sacred:c/7"), record("x:7/7"))
+
+    found = [find_record(snapshot, name).record for name in ("31", "b/7")]
+    assert [one.id if one else None for one in found] == ["sacred:a/31", "sacred:a/b/7"]
+    assert find_record(snapshot, "7").several == ("sacred:a/b/7", "sacred:c/7", "x:7/7")

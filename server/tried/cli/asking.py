@@ -11,7 +11,8 @@ from tried.render.escape import plain
 def ask(question: str, *, on_stderr: bool = False) -> str | None:
     """The line that was typed, without outer space; None at the end of the input (Ctrl-D)."""
     stream = sys.stderr if on_stderr else sys.stdout
-    stream.write(f"{plain(question)} ")
+    indent = " " * (len(question) - len(question.lstrip(" ")))
+    stream.write(f"{indent}{plain(question)} ")
     stream.flush()
     try:
         line = sys.stdin.readline() if sys.stdin is not None else ""
