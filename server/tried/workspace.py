@@ -11,6 +11,7 @@ import difflib
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -141,6 +142,19 @@ class Workspace:
                 self.source_problems = dict(_source_problems(self._loaded, self._named, self._pool.snapshot))
             return self._pool.snapshot
 
+    def fetch(self, seconds: float) -> PoolSnapshot:
+        """Waits until what servers are being asked for has come, but no longer than so many seconds, and reads it."""
+        if not self.remotes:
+            return self.snapshot
+        from tried.pool.sources.remote_source import RemoteSource
+
+        deadline = time.monotonic() + seconds
+        for source in self._pool.sources:
+            inner = _inside(source)
+            if isinstance(inner, RemoteSource):
+                inner.wait(max(0.0, deadline - time.monotonic()))
+        return self.poll()
+
     def wake(self, paths: Iterable[Path]) -> None:
         """These files have changed: what they belong to is read at the next `poll`."""
         for path in paths:
@@ -231,6 +245,13 @@ def _instead_of(path: Path) -> str:
 def _rules_in(source: Source) -> Rules:
     inner = source.inner if isinstance(source, PacedSource) else source
     return inner.rules if isinstance(inner, FilteredSource) else Rules()
+
+
+def _inside(source: Source) -> Source:
+    """What reads the store, without what settings and pace put around it."""
+    while isinstance(source, PacedSource | FilteredSource):
+        source = source.inner
+    return source
 
 
 def workspace_folder(path: Path, within: Path | None = None) -> Path:

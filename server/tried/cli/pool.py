@@ -24,9 +24,10 @@ from tried.cli.options import (
 from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.selecting import selected, told
 from tried.pool.pool import Coverage, PoolSnapshot, SourceReport
+from tried.pool.sources.registry import COMMITS
 from tried.render.escape import plain
 from tried.render.reports import POOL_SCHEMA, runs_report
-from tried.render.status import status_report
+from tried.render.status import fetched_at, status_report
 from tried.render.words import counted, moment_ago
 from tried.review.runs import runs_in
 from tried.storage.paths import is_folder
@@ -34,6 +35,8 @@ from tried.workspace import Workspace, workspace_folder
 
 MOST_SKIPPED = 5
 MOST_LINES = 8
+FETCH_SECONDS = 20.0
+"""A server that the user configured is waited for so long; elsewhere what was fetched before must do."""
 DOCTOR: Final = "doctor"
 
 
@@ -62,6 +65,7 @@ def pool(
     if asks_doctor and where is not None:
         raise Failure("`tried pool doctor` looks at all runs: leave out --where")
     workspace = open_workspace(workspace_folder(folder / "here") if folder else folder_of_here(), pools)
+    workspace.fetch(FETCH_SECONDS)
     if asks_doctor:
         doctor(workspace, pools, as_json)
     elif where is not None:
@@ -87,7 +91,9 @@ def _print(workspace: Workspace, pools: list[Path] | None) -> None:
     out = console()
     now = datetime.now(UTC)
     for source in workspace.snapshot.sources:
-        out.print(_source(source, workspace.folder, now))
+        if source.kind == COMMITS.name and not (source.records or source.amendments or source.skipped):
+            continue  # every repository has commits
+        out.print(_source(source, workspace.folder, now, workspace.remotes.get(source.path)))
         unread = (*source.skipped, *source.remarks)
         for skipped in unread[:MOST_SKIPPED]:
             out.print(line_of("    not read: ", f"{plain(skipped.where)}: {plain(skipped.why)}"))
@@ -100,13 +106,16 @@ def _print(workspace: Workspace, pools: list[Path] | None) -> None:
     tell_of_unknown_line(workspace)
 
 
-def _source(source: SourceReport, folder: Path | None, now: datetime) -> Text:
+def _source(source: SourceReport, folder: Path | None, now: datetime, address: str | None) -> Text:
     path = Path(source.path)
-    shown = path.relative_to(folder) if folder and path.is_relative_to(folder) else path
+    shown: Path | str = path.relative_to(folder) if folder and path.is_relative_to(folder) else path
     aside = [counted(count, *ROLE_WORDS.get(role, (role, role))) for role, count in source.roles.items()]
     if source.merged:
         aside.append(f"{source.merged:,} also known from another source")
     told = [f"newest {moment_ago(source.newest, now)}"] if source.newest is not None else []
+    if address is not None:
+        shown, fetched = address, fetched_at(path)
+        told.append(f"fetched {moment_ago(fetched, now)}" if fetched is not None else "nothing fetched yet")
     if source.seconds >= 0.05:
         told.append(f"read in {source.seconds:.1f} s")
     if source.total is not None:
