@@ -18,12 +18,12 @@ from __future__ import annotations
 import difflib
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Final, Literal, TypeAlias
 
-from tried.draft.parameters import comparable, is_known, normalise_key
+from tried.draft.parameters import RecordedValue, comparable, is_known, normalise_key
 from tried.pool.record import as_number, parse_time
 from tried.pool.run import Run
 from tried.review.runs import is_concluded
@@ -159,19 +159,17 @@ def _has(run: Run, name: Name) -> bool:
 
 def _values(run: Run, name: Name) -> Iterator[object]:
     """Comparable values of a parameter or metric of a run; parameters before metrics."""
-    found = False
     if name.owner in (None, "param"):
-        for mapping in (run.in_force, run.volatile):
-            if name.key in mapping:
-                yield mapping[name.key].value
+        for parameters in _parameters(run):
+            if name.key in parameters:
+                yield parameters[name.key].value
                 return
-        ending = f".{name.key}"
-        for mapping in (run.in_force, run.volatile):
-            for key, recorded in mapping.items():
-                if key.endswith(ending):
-                    found = True
-                    yield recorded.value
-    if found or name.owner == "param":
+            ending = f".{name.key}"
+            inner = [recorded.value for key, recorded in parameters.items() if key.endswith(ending)]
+            if inner:
+                yield from inner
+                return
+    if name.owner == "param":
         return
     metrics = run.record.metrics
     keys = {normalise_key(metric): metric for metric in metrics}
@@ -182,6 +180,12 @@ def _values(run: Run, name: Name) -> Iterator[object]:
     for key, metric in keys.items():
         if key.endswith(ending):
             yield comparable(metrics[metric])
+
+
+def _parameters(run: Run) -> Iterator[Mapping[str, RecordedValue]]:
+    """What makes the experiment; then, for those who go on, seeds, names and hardware, for which the record is read."""
+    yield run.in_force
+    yield run.volatile
 
 
 def _field_values(run: Run, name: str) -> list[object]:
@@ -229,8 +233,8 @@ def _texts(run: Run, name: Name) -> Iterator[str]:
             told.append(run.cause)
         yield from (text.casefold() for text in told if text)
         return
-    for mapping in (run.in_force, run.volatile) if name.owner != "metric" else ():
-        for key, recorded in mapping.items():
+    for parameters in _parameters(run) if name.owner != "metric" else ():
+        for key, recorded in parameters.items():
             if key == name.key or key.endswith(f".{name.key}"):
                 yield str(recorded.recorded).casefold()
 
