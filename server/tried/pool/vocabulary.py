@@ -67,7 +67,7 @@ class KeyTable:
         self.truncated: Final[list[int]] = []
         self._numbers: Final[dict[object, int]] = {}
         self._others: Final[dict[object, tuple[int, ...]]] = {}
-        self._spelled: Final[dict[type, dict[Any, int]]] = {str: {}, int: {}, float: {}}
+        self._spelled: Final[dict[type, dict[Any, int]]] = {str: {}, int: {}, float: {}, bool: {}}
         self._hashes: Final = array("Q", [0])
         self._floats: NDArray[np.float64] = np.full(1, np.nan)
 
@@ -83,7 +83,7 @@ class KeyTable:
         if number is None:
             number = self.number_of_value(comparable(recorded), recorded)
             short = type(recorded) is not str or len(recorded) <= _LONGEST_REMEMBERED
-            if short and recorded != 0 and len(remembered) < _MOST_REMEMBERED:  # -0.0 is spelled otherwise than 0.0
+            if short and len(remembered) < _MOST_REMEMBERED:
                 remembered[recorded] = number
         return number
 
@@ -96,7 +96,9 @@ class KeyTable:
         if first is not None:
             for number in (first, *self._others.get(value, ())):
                 known = self.recorded[number]
-                if held == known if isinstance(held, str) else shown_value(held) == shown_value(known):
+                if type(held) is type(known) and held == known:
+                    return number
+                if not isinstance(held, str) and shown_value(held) == shown_value(known):
                     return number
             if len(self._others.get(value, ())) >= _MOST_SPELLINGS:
                 return first
@@ -163,8 +165,10 @@ def _held_form(value: object, recorded: Any) -> Any:
 
     What cannot be compared is told apart by a digest, beyond what is shown of it.
     """
-    if type(recorded) in (int, float, bool):
+    if type(recorded) in (int, bool):
         return recorded
+    if type(recorded) is float:
+        return recorded + 0.0  # -0.0 is 0.0
     text = shown_value(recorded)
     if is_known(value) or len(longer := shown_value(recorded, _LONGEST_REMEMBERED)) <= len(text):
         return text
