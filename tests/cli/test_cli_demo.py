@@ -23,6 +23,12 @@ def test_the_demo_shows_diagnostics_a_hover_and_an_edit(tried: Runner) -> None:
     assert lines[at + 1] == "     │                                     ~~~~"
     assert lines[at + 2].startswith("     │ warning repeat: ran before: diverged")
     assert lines[at + 2].endswith("(HYD-005)")
+    assert [line.split()[:4] for line in lines[lines.index("What was tried lies where it was written:") + 2 :][:4]] == [
+        [".tried/pool.jsonl", "journal", "25", "runs,"],
+        ["mlruns", "mlflow", "5", "runs,"],
+        ["multirun", "hydra", "3", "runs,"],
+        ["autoresearch/results.tsv", "results-table", "7", "runs,"],
+    ]
     assert "nothing to say" in lines[lines.index("configs/transformer.yaml") + 1]
     assert any("Loss became NaN at step 910" in line for line in lines)
     assert any(line.startswith("     │  score ") for line in lines)
@@ -42,6 +48,8 @@ def test_each_kind_of_evidence_has_its_example(tried: Runner) -> None:
         if finding["severity"] != "hover"
     }
     assert loud == {
+        ("demo/configs/fast_conformer.toml", "repeat", "warning", ("precision",)),
+        ("demo/configs/wide_conformer.yaml", "near", "information", ("model.width",)),
         ("demo/configs/hot_start.py", "repeat", "warning", ("optimizer.lr",)),
         ("demo/configs/bigger_batch.yaml", "near", "information", ("batch_size",)),
         ("demo/configs/focal.json", "knob", "information", ("loss.focal_gamma",)),
@@ -54,6 +62,8 @@ def test_the_invented_pool_is_read_without_a_complaint(tried: Runner) -> None:
 
     assert [(Path(s["path"]).name, s["records"], s["skipped"]) for s in report["sources"]] == [
         ("pool.jsonl", 25, []),
+        ("mlruns", 5, []),
+        ("multirun", 3, []),
         ("results.tsv", 7, []),
     ]
     records = [json.loads(line) for line in (FIXTURE / ".tried" / "pool.jsonl").read_text().splitlines()]

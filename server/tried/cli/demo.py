@@ -18,10 +18,17 @@ from tried.cli.failure import Failure
 from tried.cli.output import console, line_of
 from tried.render.escape import plain, shortened
 
-SPEAKING = ("configs/hot_start.py", "configs/bigger_batch.yaml", "configs/focal.json", "autoresearch/train.py")
+SPEAKING = (
+    "configs/hot_start.py",
+    "configs/fast_conformer.toml",
+    "configs/wide_conformer.yaml",
+    "configs/bigger_batch.yaml",
+    "configs/focal.json",
+    "autoresearch/train.py",
+)
 SILENT = "configs/transformer.yaml"
 FIXED_LINE = ('"lr": 1e-2', '"lr": 3e-3')
-LANGUAGES = {".py": "python", ".yaml": "yaml", ".json": "json"}
+LANGUAGES = {".py": "python", ".yaml": "yaml", ".json": "json", ".toml": "toml"}
 SEVERITIES = {1: ("error", "bold red"), 2: ("warning", "bold yellow"), 3: ("information", "bold blue")}
 LINE_LENGTH = 110
 HOVER_WIDTH = 90
@@ -61,17 +68,33 @@ def _show(client: DemoClient, workspace: Path) -> None:
     out = console()
     out.print(line_of("A server was started; an editor now opens these files of an invented project.\n"))
     first = SPEAKING[0]
-    shown: dict[str, list[dict[str, Any]]] = {}
+    _open(client, workspace / first)
+    shown = {first: client.diagnostics((workspace / first).as_uri(), 1, some=True)}
+    _pool(client, workspace)
     for name in (*SPEAKING, SILENT):
-        _open(client, workspace / name)
+        if name not in shown:
+            _open(client, workspace / name)
         if name == SILENT:
             # Silence says nothing until it is known that the file was judged.
             client.request("tried/related", {"textDocument": {"uri": (workspace / name).as_uri()}})
-        shown[name] = client.diagnostics((workspace / name).as_uri(), 1, some=name != SILENT)
+        if name not in shown:
+            shown[name] = client.diagnostics((workspace / name).as_uri(), 1, some=name != SILENT)
         _print_file(name, (workspace / name).read_text(encoding="utf-8"), shown[name])
     _hover(client, workspace / first, shown[first][0])
     _related(client, workspace / first)
     _edit(client, workspace / first)
+
+
+def _pool(client: DemoClient, workspace: Path) -> None:
+    """Where the past experiments lie: nobody had to move any."""
+    out = console()
+    out.print(line_of(("What was tried lies where it was written:\n", "bold")))
+    status = client.request("tried/status", {})
+    for source in (source for folder in (status or {}).get("folders", ()) for source in folder["sources"]):
+        place = Path(source["path"]).relative_to(workspace).as_posix()
+        counts = f"{source['records']:>3} runs, {source['dead_ends']:>2} dead ends"
+        out.print(line_of(f"     {place:<26} {source['kind']:<14} {counts}"))
+    out.print()
 
 
 def _open(client: DemoClient, path: Path) -> None:
