@@ -155,10 +155,11 @@ class Workspace:
                 inner.wait(max(0.0, deadline - time.monotonic()))
         return self.poll()
 
-    def wake(self, paths: Iterable[Path]) -> None:
-        """These files have changed: what they belong to is read at the next `poll`."""
-        for path in paths:
-            self._finder.wake(path)
+    def wake(self, paths: Iterable[Path]) -> bool:
+        """These files have changed: what they belong to is read at the next `poll`. True if all are parts of sources
+        that are known."""
+        woken = [self._finder.wake(path) for path in paths]
+        return all(woken)
 
     def has_new_source(self, folders: Iterable[Path]) -> bool:
         """True if directly in one of these folders lies something to read that no source of this workspace reads."""

@@ -17,6 +17,7 @@ from typing import TypeAlias
 from tried.pool.sources.discovery import IS_LINK_OUT, Discovery, discover
 from tried.pool.sources.filtered import Rules, filtered
 from tried.pool.sources.paced import Budget, Pace, PacedSource
+from tried.pool.sources.registry import plugins
 from tried.pool.sources.sniffing import kind_of, source_of
 from tried.pool.sources.source import Skipped, Source
 from tried.settings import LoadedSettings, RemoteSettings, SourceSettings
@@ -74,17 +75,20 @@ class SourceFinder:
         self._paced = paced
         self._budget = Budget()
         self._paces: dict[tuple[str, str], Pace] = {}
-        self._searched: _Search | None = None
+        self._searches: dict[Path, _Search] = {}
 
     def forget(self) -> None:
         """The next search is a new one."""
-        self._searched = None
+        self._searches.clear()
 
-    def wake(self, path: Path) -> None:
-        """A file has changed: the sources that it may be a part of are asked soon."""
+    def wake(self, path: Path) -> bool:
+        """A file has changed: the sources that it may be a part of are asked soon; False if it is a part of none."""
+        woken = False
         for (_, place), pace in list(self._paces.items()):
             if path.is_relative_to(place) or str(path).startswith(f"{place}-"):
                 pace.wake()
+                woken = True
+        return woken
 
     def find(self, loaded: LoadedSettings, allowed: Collection[str]) -> SourcesInForce:
         """All sources, in the order in which the pool takes them. `allowed`: the places outside that may be read."""
@@ -99,7 +103,7 @@ class SourceFinder:
                     named[setting.path] = tuple(self._at(setting.path, disabled, allowed, trusted=trusted))
         both = [*extra, *(found for place in named.values() for found in place)]
         sources = [found for found in both if not isinstance(found, Skipped)]
-        notes = [found for found in extra if isinstance(found, Skipped)]
+        notes = [*(found for found in extra if isinstance(found, Skipped)), *plugins().problems]
         links: tuple[Path, ...] = ()
         if self.folder is not None and pool.discover and not self._only_extra:
             found = self._search(self.folder, pool.exclude, disabled, allowed)
@@ -141,7 +145,7 @@ class SourceFinder:
             elif not is_folder(path) or kind_of(path) is not None:
                 yield source_of(path, self.folder, disabled)
             else:
-                found = discover(path, within=self.folder, disabled=disabled, allowed=allowed)
+                found = self._search(path, (), disabled, allowed)
                 inside: list[Source | Skipped] = [*found.sources, *found.notes]
                 yield from inside or [source_of(path, self.folder, disabled)]
 
@@ -164,15 +168,15 @@ class SourceFinder:
         self, folder: Path, exclude: Sequence[str], disabled: Collection[str], allowed: Collection[str]
     ) -> Discovery:
         """Searching a large tree takes long: what was found is kept for a while, unless the folder itself says more."""
-        last = self._searched
+        last = self._searches.get(folder)
         now = time.monotonic()
         if last is not None and now - last.at < PATIENCE * last.seconds:
             known = {str(source.path) for source in last.found.sources} | {str(link) for link in last.found.links}
             told = known | {limit.where for limit in last.found.limits}
             if not self.has_new([folder], told, disabled):
                 return last.found
-        found = discover(folder, exclude, disabled=disabled, allowed=allowed)
-        self._searched = _Search(found, now, time.monotonic() - now)
+        found = discover(folder, exclude, within=self.folder, disabled=disabled, allowed=allowed)
+        self._searches[folder] = _Search(found, now, time.monotonic() - now)
         return found
 
     def _remote(self, loaded: LoadedSettings) -> dict[Source, str]:

@@ -28,8 +28,12 @@ def journal(path: Path, project: Path | None) -> JournalSource:
     return JournalSource(path)
 
 
+NO_COMMITS = (registry.COMMITS.name,)
+
+
 def found(folder: Path, *exclude: str) -> list[str]:
-    return [source.path.relative_to(folder).as_posix() for source in discover(folder, exclude).sources]
+    sources = discover(folder, exclude, disabled=NO_COMMITS).sources
+    return [source.path.relative_to(folder).as_posix() for source in sources]
 
 
 def test_journals_come_first_and_ours_before_all(tmp_path: Path) -> None:
@@ -118,7 +122,7 @@ def test_a_table_is_named_by_its_place_in_the_repository(tmp_path: Path) -> None
     put(tmp_path, "clone/.git/HEAD", "clone/work/phase1/results.tsv")
     assert project_of(tmp_path / "clone" / "work") == tmp_path / "clone"
     for opened in ("clone", "clone/work"):
-        (source,) = discover(tmp_path / opened).sources
+        (source,) = discover(tmp_path / opened, disabled=NO_COMMITS).sources
         assert isinstance(source, ResultsTableSource)
         assert source.name == "work/phase1/results.tsv"
         assert source.research_line == "work/phase1"

@@ -13,12 +13,18 @@ from lsprotocol import types as t
 
 from tried.lsp.folders import Folder
 from tried.lsp.session import Session
+from tried.storage.consents import place_of
 from tried.storage.files import StorageError
 from tried.workspace_sources import ConsentNeeded
 
 ALLOW = "Allow"
 NOT_NOW = "Not now"
 MOST_NAMED = 3
+"""Places that one question is about: a yes is for what was named."""
+
+MOST_ASKED = 6
+"""Places in a folder that are asked about; `tried allow` lists all."""
+
 PATIENCE = 3600.0
 """Seconds: the question may stand in a corner of the editor for long."""
 
@@ -33,21 +39,24 @@ def _ask_soon(session: Session, folder: Folder) -> None:
     workspace = folder.workspace
     if workspace is None or folder not in session.known_folders:
         return
-    needed = [one for one in workspace.consents_needed if one.path not in folder.asked_consents]
-    if needed:
+    needed = [one for one in workspace.consents_needed if one.path not in folder.asked_consents][:MOST_NAMED]
+    if needed and len(folder.asked_consents) < MOST_ASKED:
         folder.asked_consents.update(one.path for one in needed)
         session.spawn(_ask(session, folder, needed))
 
 
 async def _ask(session: Session, folder: Folder, needed: list[ConsentNeeded]) -> None:
+    places = [
+        place_of(one.path) for one in needed
+    ]  # a link that is bent elsewhere meanwhile is not what was asked about
     actions = [t.MessageActionItem(title=ALLOW), t.MessageActionItem(title=NOT_NOW)]
     params = t.ShowMessageRequestParams(type=t.MessageType.Info, message=question(folder.path, needed), actions=actions)
     answer = await session.client.request(t.WINDOW_SHOW_MESSAGE_REQUEST, params, PATIENCE)
     if getattr(answer, "title", None) != ALLOW or folder.workspace is None:
         return
     try:
-        for one in needed:
-            await session.in_background(folder.workspace.allow, one.path)
+        for place in places:
+            await session.in_background(folder.workspace.allow, place)
     except StorageError as error:
         session.client.show(f"Your answer could not be kept: {error}", t.MessageType.Warning)
         return
@@ -56,9 +65,7 @@ async def _ask(session: Session, folder: Folder, needed: list[ConsentNeeded]) ->
 
 def question(workspace: Path, needed: list[ConsentNeeded]) -> str:
     """`tried.toml of this workspace names /data/mlruns, outside of it. Read it?`"""
-    told = [_told(one, workspace) for one in needed[:MOST_NAMED]]
-    more = len(needed) - len(told)
-    told += [f"and {more} more"] if more else []
+    told = [_told(one, workspace) for one in needed]
     them = "it" if len(needed) == 1 else "them"
     return f"{'; '.join(told)}: outside of the workspace {shown(workspace.name)}. Read {them}?"
 

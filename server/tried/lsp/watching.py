@@ -53,16 +53,14 @@ async def watch(session: Session) -> None:
 
 
 def did_change_watched_files(session: Session, params: t.DidChangeWatchedFilesParams) -> None:
-    changes = [(path, change) for change in params.changes if (path := path_of(change.uri)) is not None]
-    paths = [path for path, _ in changes]
+    paths = [path for change in params.changes if (path := path_of(change.uri)) is not None]
     if any(path.name in SETTINGS_FILES for path in paths):
         session.place_documents()
     for folder in session.active_folders:
         inside = [path for path in paths if path.is_relative_to(folder.path)]
         if not inside or folder.workspace is None:
             continue
-        folder.workspace.wake(inside)
-        if any(path.name in SETTINGS_FILES or change.type is not t.FileChangeType.Changed for path, change in changes):
+        if not folder.workspace.wake(inside):
             session.spawn(session.refresh(folder))
         elif folder.is_idle:
             session.spawn(session.poll(folder))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from tried.pool.journal import OUR_JOURNAL
-from tried.pool.sources.registry import JOURNALS, TABLE_NAMES, SourceKind, kinds, plugins
+from tried.pool.sources.registry import JOURNALS, TABLE_NAMES, SourceKind, kinds
 from tried.pool.sources.source import Skipped, Source, limited
 from tried.storage.paths import exists, is_link, leads_out
 
@@ -118,8 +118,6 @@ class _Search:
 
     def run(self, deadline: float, depth_limit: int) -> Discovery:
         every = kinds(self.disabled)
-        for problem in plugins().problems:
-            self.limits[problem.where] = problem
         pending: deque[tuple[Path, int]] = deque([(self.folder, 0)])
         searched = 0
         while pending:
