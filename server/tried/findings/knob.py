@@ -12,13 +12,12 @@ from tried.findings.finding import Severity
 from tried.findings.scope import Scope
 from tried.pool.column import Mask
 from tried.pool.run import Run
-from tried.pool.run_row import CAUSES, NO_TIME
+from tried.pool.run_row import NO_TIME
 from tried.pool.vocabulary import ABSENT
 
 _MOST_BLAMED = 3
 """More parameters that only the very same runs set are an experiment of its own, and no single knob is to blame."""
 _OFF = (("bool", False), None, 0)
-_NO_FAULT_OF_THE_KNOB = tuple(CAUSES.index(cause) for cause in ("code_error", "infrastructure", "stopped"))
 
 
 def knob_claims(scope: Scope) -> list[Claim]:
@@ -85,19 +84,10 @@ def _is_on(scope: Scope, key: str) -> Mask:
     return on
 
 
-def _is_to_blame(scope: Scope) -> Mask:
-    """The dead ends of which the knob may be the cause."""
-    cause = scope.line.columns.facts["cause"]
-    blameless = np.zeros(len(cause), np.bool_)
-    for number in _NO_FAULT_OF_THE_KNOB:
-        blameless |= cause == number
-    return scope.line.is_dead & ~blameless
-
-
 def _only_dead_ends(scope: Scope, key: str) -> list[Run]:
     """All runs that set the key, if all are dead ends by its own fault, enough of them differ, and enough worked."""
     setting = _is_on(scope, key)
-    if (setting & ~_is_to_blame(scope)).any():
+    if (setting & scope.line.is_blameless).any():
         return []
     runs = _enough(scope, setting)
     if not runs or not _enough_worked_without(scope, setting):
@@ -120,11 +110,12 @@ def _dead_value(scope: Scope, key: str, parameter: Parameter) -> list[Run]:
     """The dead ends with the draft's value, where the knob worked at another one and the setting is a similar one."""
     columns = scope.line.columns
     item = (key, parameter.value)
-    if not is_known(parameter.value) or columns.changing(columns.vocabulary.change_sets.from_.get(item, ())).any():
+    if not is_known(parameter.value):
         return []
-    logging = columns.logs(key)
-    having = columns.holds(*item) & logging
-    if (having & ~_is_to_blame(scope)).any() or not (logging & scope.line.has_worked).any():
+    having = columns.holds_logged(*item)
+    if (having & scope.line.is_blameless).any() or not (columns.logs(key) & scope.line.has_worked).any():
+        return []
+    if columns.changing(columns.vocabulary.change_sets.from_.get(item, ())).any():
         return []
     runs = _enough(scope, having)
     if not runs or max(scope.compared.agreement[run.place] for run in runs) < scope.settings.move_agreement:

@@ -13,12 +13,14 @@ from typing import Final
 import numpy as np
 
 from tried.pool.column import Mask
+from tried.pool.record import Cause
 from tried.pool.record_reader import RecordReader
 from tried.pool.run import Run
 from tried.pool.run_columns import RunColumns
-from tried.pool.run_row import DEAD_END, ENDINGS, WORKED, Ending, RunRow
+from tried.pool.run_row import CAUSES, DEAD_END, ENDINGS, WORKED, Ending, RunRow
 from tried.pool.vocabulary import ABSENT, Vocabulary
 
+_NO_FAULT_OF_A_PARAMETER: Final[tuple[Cause, ...]] = ("code_error", "infrastructure", "stopped")
 _MOST_PENDING: Final = 64
 _MOST_RUNS_HELD: Final = 4_096
 """Runs of which the objects are kept, so that the next question finds their values read."""
@@ -140,6 +142,15 @@ class LineHistory:
     def has_worked(self) -> Mask:
         worked: Mask = self.columns.facts["ending"] == WORKED
         return worked
+
+    @cached_property
+    def is_blameless(self) -> Mask:
+        """What is no dead end, or one of which no parameter is the cause."""
+        cause = self.columns.facts["cause"]
+        blameless = ~self.is_dead
+        for name in _NO_FAULT_OF_A_PARAMETER:
+            blameless |= cause == CAUSES.index(name)
+        return blameless
 
     @cached_property
     def is_undecided(self) -> Mask:
