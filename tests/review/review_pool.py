@@ -19,7 +19,7 @@ def record(record_id: str, params: dict[str, Any], outcome: str = "completed", *
 
 
 def runs_from(records: Iterable[ExperimentRecord]) -> list[Run]:
-    return runs_in(ParameterHistory.empty().updated((), records))
+    return list(runs_in(ParameterHistory.empty().updated((), records)))
 
 
 def failed(record_id: str, params: dict[str, Any], cause: str = "diverged", **fields: Any) -> ExperimentRecord:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.text import Text
@@ -29,17 +29,16 @@ LAST = "last"
 SHOWN = 20
 
 
-def selected(condition: str, runs: Iterable[Run], option: str = "--where") -> list[Run]:
+def selected(condition: str, runs: Sequence[Run], option: str = "--where") -> list[Run]:
     """The runs that a condition selects; raises Failure with the place of a mistake in it."""
-    every = list(runs)
     try:
         selection = parse_selection(condition)
     except SelectionError as error:
         raise _mistake(error, option) from error
-    unknown = unknown_name(selection, every) if every else None
+    unknown = unknown_name(selection, runs) if runs else None
     if unknown is not None:
         raise _mistake(unknown, option)
-    return selection.of(every)
+    return selection.of(runs)
 
 
 def _mistake(error: SelectionError, option: str) -> Failure:

@@ -126,15 +126,16 @@ class Audit:
         return {cause: Cost.of(some) for cause, some in ordered}
 
 
-def audit(runs: Iterable[Run]) -> Audit:
+def audit(runs: Sequence[Run]) -> Audit:
     """Of runs of one history. Debug runs are left out: they are there to be repeated."""
-    considered = [run for run in runs if not run.debug]
-    alike = Counter(run.signature for run in considered)
+    alike = Counter(run.signature for run in runs if not run.debug)
     groups: dict[tuple[object, ...], list[Past]] = {}
     every: list[Past] = []
     not_compared = 0
     is_enough: dict[tuple[int, int], bool] = {}
-    for run in considered:
+    for run in runs:
+        if run.debug:
+            continue
         record = run.record
         kind = (run.shape, run.change_set)
         if kind not in is_enough:  # equal keys and changes give equally many parameters

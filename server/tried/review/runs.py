@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, overload
 
 import numpy as np
 
-from tried.pool.history import ParameterHistory
+from tried.pool.history import LineHistory, ParameterHistory
 from tried.pool.outcome import Directions, has_conclusion
 from tried.pool.record import ExperimentRecord
 from tried.pool.run import Run, run_of
 
 
-def runs_in(history: ParameterHistory) -> list[Run]:
+class RunsInOrder(Sequence[Run]):
+    """Every experiment of a history, in the order of the pool. A run is made when it is asked for, and not kept."""
+
+    def __init__(self, history: ParameterHistory) -> None:
+        self._lines: Final[list[LineHistory]] = list(history.lines.values())
+        sizes = [len(line) for line in self._lines]
+        orders = [line.columns.facts["order"] for line in self._lines]
+        line = np.repeat(np.arange(len(sizes)), sizes)
+        row = np.concatenate([np.arange(size) for size in sizes]) if sizes else np.zeros(0, dtype=np.intp)
+        sorting = np.argsort(np.concatenate(orders), kind="stable") if orders else row
+        pairs = zip(line[sorting].tolist(), row[sorting].tolist(), strict=True)
+        self._places: Final[list[tuple[int, int]]] = list(pairs)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Run]: ...
+    def __getitem__(self, index: int | slice) -> Run | list[Run]:
+        if isinstance(index, slice):
+            return [self._lines[line].run_at(row) for line, row in self._places[index]]
+        line, row = self._places[index]
+        return self._lines[line].run_at(row)
+
+    def __iter__(self) -> Iterator[Run]:
+        for line, row in self._places:
+            yield self._lines[line].run_at(row)
+
+
+def runs_in(history: ParameterHistory) -> RunsInOrder:
     """Every experiment of the pool, in its order."""
-    return sorted(chain.from_iterable(line.runs.values() for line in history.lines.values()), key=lambda run: run.order)
+    return RunsInOrder(history)
 
 
 def newest_in(history: ParameterHistory) -> Run | None:

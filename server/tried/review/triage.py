@@ -73,11 +73,10 @@ class _Likeness:
 
 def triage(runs: Iterable[Run]) -> list[Group]:
     """Groups of what ended badly without a reason, the largest first; then by their oldest run."""
-    every = list(runs)
     working: dict[str | None, list[Run]] = {}
     gathered: dict[_Likeness, list[Run]] = {}
     crashed: dict[str | None, list[Run]] = {}
-    for run in every:
+    for run in runs:
         record = run.record
         if run.ending == "worked" and not run.debug:
             working.setdefault(record.research_line, []).append(run)

@@ -1,0 +1,40 @@
+"""The runs of a history in the order of the pool, and the newest of them."""
+
+from __future__ import annotations
+
+from review_pool import record
+
+from tried.pool.history import ParameterHistory
+from tried.review.runs import newest_in, runs_in
+
+HISTORY = ParameterHistory.empty().updated(
+    (),
+    [
+        record("a", {"lr": 1}, timestamp="2026-03-02T00:00:00Z"),
+        record("b", {"lr": 2}, research_line="audio", timestamp="2026-03-03T00:00:00Z"),
+        record("c", {"lr": 3}),
+        record("step", {"lr": 4}, role="step", timestamp="2026-03-09T00:00:00Z"),
+        record("d", {"lr": 5}, research_line="audio", timestamp="2026-03-03T00:00:00Z"),
+    ],
+)
+
+
+def test_all_experiments_of_all_lines_in_the_order_of_the_pool() -> None:
+    runs = runs_in(HISTORY)
+    assert [run.id for run in runs] == ["a", "b", "c", "d"]
+    assert (len(runs), runs[1].id, [run.id for run in runs[2:]]) == (4, "b", ["c", "d"])
+    assert [run.id for run in runs] == ["a", "b", "c", "d"]
+
+
+def test_the_newest_by_time_then_by_the_order_of_the_pool() -> None:
+    newest = newest_in(HISTORY)
+    assert newest is not None
+    assert newest.id == "d"
+    without_times = newest_in(ParameterHistory.empty().updated((), [record("x", {}), record("y", {})]))
+    assert without_times is not None
+    assert without_times.id == "y"
+
+
+def test_an_empty_history() -> None:
+    assert list(runs_in(ParameterHistory.empty())) == []
+    assert newest_in(ParameterHistory.empty()) is None
