@@ -21,6 +21,7 @@ from tried.pool.metric_names import segments_of
 from tried.pool.outcome import cause_of, objective_of
 from tried.pool.record import Cause, Direction, ExperimentRecord, Role, Verdict, as_number, finite
 from tried.pool.sources.run_log import is_stopped_from_outside
+from tried.pool.sources.secrets import without_secrets
 
 Status = Literal["finished", "failed", "killed", "running", "waiting", "pruned"]
 """`killed` by a person or a scheduler, or interrupted; `pruned` by a search that saw no use in going on."""
@@ -157,6 +158,7 @@ def record_of(run: TrackedRun) -> ExperimentRecord:
         **run.more,
     }
     outcome, cause = _ending(run, error, fields)
+    fields = without_secrets(fields)
     headline, stated = ours.get("conclusion") or ours.get("headline"), ours.get("outcome")
     if headline or stated:
         fields["conclusion"] = {"headline": headline, "outcome": stated or outcome}
