@@ -46,9 +46,8 @@ def _ask_soon(session: Session, folder: Folder) -> None:
 
 
 async def _ask(session: Session, folder: Folder, needed: list[ConsentNeeded]) -> None:
-    places = [
-        place_of(one.path) for one in needed
-    ]  # a link that is bent elsewhere meanwhile is not what was asked about
+    # Taken down before the answer: a link that is bent elsewhere meanwhile is not what was asked about.
+    places = [place_of(one.path) for one in needed]
     actions = [t.MessageActionItem(title=ALLOW), t.MessageActionItem(title=NOT_NOW)]
     params = t.ShowMessageRequestParams(type=t.MessageType.Info, message=question(folder.path, needed), actions=actions)
     answer = await session.client.request(t.WINDOW_SHOW_MESSAGE_REQUEST, params, PATIENCE)
@@ -64,7 +63,7 @@ async def _ask(session: Session, folder: Folder, needed: list[ConsentNeeded]) ->
 
 
 def question(workspace: Path, needed: list[ConsentNeeded]) -> str:
-    """`tried.toml of this workspace names /data/mlruns, outside of it. Read it?`"""
+    """`tried.toml names /data/mlruns: outside of the workspace vision. Read it?`"""
     told = [_told(one, workspace) for one in needed]
     them = "it" if len(needed) == 1 else "them"
     return f"{'; '.join(told)}: outside of the workspace {shown(workspace.name)}. Read {them}?"
