@@ -37,12 +37,24 @@ def without_secrets(value: Any) -> Any:
     if isinstance(value, str):
         return _text_without(value)
     if isinstance(value, Mapping):
+        if _is_harmless(value):
+            return value
         return {
             key: HIDDEN if _names_secret(key) and _hides(item) else without_secrets(item) for key, item in value.items()
         }
     if isinstance(value, list | tuple):
         return [without_secrets(item) for item in value]
     return value
+
+
+def _is_harmless(texts: Mapping[Any, Any]) -> bool:
+    """A quick look: most mappings hold short texts and numbers under names of no credential."""
+    if any(map(_names_secret, texts)):
+        return False
+    try:
+        return not _HINT.search("\n".join(texts.values()))
+    except TypeError:
+        return False
 
 
 @lru_cache(maxsize=65_536)
