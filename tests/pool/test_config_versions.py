@@ -144,6 +144,34 @@ def test_one_after_the_other_they_are_read_as_each_alone(versions: list[list[str
         assert reader.read(text) == config_of("train.py", text), text
 
 
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("A = 1", "A = 2  # why"),
+        ("A = 1", "A = 1; run()"),
+        ("A = 1", "A = 1 if x else 2"),
+        ("A = 1", "A = (1,"),
+        ("A = 1", "A = '''"),
+        ("A = 1", "A = 1 \\"),
+        ("A = 1 \\", "A = 2 \\"),
+        ("A = 1", "A: int = 2"),
+        ("A = 1", "A = f(2)"),
+        ("A = 1", "A = {'x': 1}"),
+        ("A = 1", "C = 1"),
+        ("A = 1", "  A = 2"),
+        ("A = f(1)", "A = f(2)"),
+        ("A = 1 ]", "A = 2 ]"),
+    ],
+)
+@pytest.mark.parametrize(
+    "around", ["@\nB = 2\n", "B = 3\n@", "A = 7\n@\nB = 2", "'''\n@\n'''\nB = 1", "def f():\n@\n", "B = [\n@\n]\n"]
+)
+def test_a_line_that_changed(line: str, other: str, around: str) -> None:
+    reader = ConfigVersions("train.py")
+    for text in (around.replace("@", line), around.replace("@", other), around.replace("@", line)):
+        assert reader.read(text) == config_of("train.py", text), text
+
+
 def test_what_is_taken_for_a_config() -> None:
     assert may_be_config("a/train.py")
     assert not may_be_config("pyproject.toml")

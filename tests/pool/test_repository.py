@@ -93,6 +93,25 @@ def test_refs_loose_and_packed(work: GitFolder) -> None:
     assert repository.head() == second
 
 
+def test_a_signature_of_refs_is_given_no_sooner_than_it_can_be_trusted(work: GitFolder) -> None:
+    first = work.commit("first")
+    repository = repository_of(work.path)
+    assert repository.refs_signature("refs/heads") is None, "another may come within the same tick of the clock"
+
+    def age(seconds: int) -> None:
+        for place in (work.path / ".git" / "refs").rglob("*"):
+            if place.is_dir():
+                os.utime(place, (seconds, seconds))
+
+    age(1_700_000_000)
+    before = repository.refs_signature("refs/heads")
+    assert before is not None
+    assert repository.refs_signature("refs/heads") == before
+    work.git("branch", "other", first)
+    age(1_700_000_001)
+    assert repository.refs_signature("refs/heads") not in (None, before)
+
+
 def test_a_worktree_is_read_and_a_forged_one_is_not(work: GitFolder, tmp_path: Path) -> None:
     work.write("x", "x")
     first = work.commit("first")

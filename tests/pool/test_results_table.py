@@ -358,6 +358,20 @@ def test_a_grown_table_gives_only_what_is_new_or_other(tmp_path: Path) -> None:
     assert source.scan(gone.cursor).is_empty
 
 
+def test_rows_that_rest_on_another_are_said_again_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "results.tsv"
+    path.write_text(BASIC)
+    source = ResultsTableSource(path, tmp_path)
+    first = source.scan(None)
+    path.write_text(BASIC.replace("c24aaaa\t1.450", "c24aaaa\t1.4601"))
+    second = source.scan(first.cursor)
+    assert [run.id.rsplit(":")[-1] for run in second.upserts] == ["c24aaaa", "66fbbbb", "caf1111"]
+    assert [
+        run.derivation and {name: delta.before for name, delta in run.derivation.metric_delta.items()}
+        for run in second.upserts
+    ] == [None, {"val_bpb": 1.4601}, {"val_bpb": 1.4601}]
+
+
 def test_a_touched_table_says_nothing_new(tmp_path: Path) -> None:
     path = tmp_path / "results.tsv"
     path.write_text(BASIC.replace("1.453", "nan"))

@@ -220,6 +220,23 @@ def test_what_git_denies_is_no_parent(search: Search) -> None:
     assert found[alone].parent is None
 
 
+def test_what_git_denies_is_no_parent_though_it_has_ancestors(search: Search) -> None:
+    search.run("keep", 1.0, "baseline")
+    search.work.git("checkout", "-q", "--orphan", "other")
+    search.work.commit("named by no row")
+    alone = search.run("discard", 1.2, "afresh", keep=True, DEPTH=10)
+    assert search.records()[alone].parent is None
+
+
+def test_a_commit_between_may_have_been_made_where_clocks_differ(search: Search) -> None:
+    base = search.run("keep", 1.0, "baseline")
+    search.work.seconds -= 3 * 60  # the next commit is a minute older than the last
+    search.work.git("commit", "-q", "--allow-empty", "-m", "named by no row")
+    later = search.run("discard", 1.2, "deeper", DEPTH=10)
+    found = search.records()
+    assert found[later].parent == found[base].id
+
+
 def test_a_kept_row_without_a_commit_is_believed(search: Search) -> None:
     search.rows.append("-\t1.0\tkeep\tbaseline")
     search.work.write("notes.md", "")

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -35,6 +36,7 @@ ANCESTOR_LIMIT: Final = 500
 """Commits between a row's and the one that it comes from."""
 
 _WALK_LIMIT: Final = 20_000
+_CLOCKS_DIFFER: Final = timedelta(days=1)
 _CHOICE_COMMITS: Final = 100
 _CHOICE_FILES: Final = 40
 _USUAL: Final = "train.py"
@@ -129,12 +131,12 @@ def _known(commit: Commit) -> KnownCommit:
 
 
 def _walk(objects: Objects, cache: CommitCache, named: Iterable[str]) -> None:
-    """Learn the commits between those that are named: back to the time of the oldest of them."""
+    """Learn the commits between those that are named: back to the time of the oldest of them, or somewhat further."""
     known = [cache.commits[name] for name in named if name in cache.commits]
     times = [moment for commit in known if (moment := parse_time(commit.time)) is not None]
-    oldest = min(times, default=None)
-    if oldest is None:
+    if not times:
         return
+    oldest = min(times) - _CLOCKS_DIFFER
     seen = {commit.id for commit in known}
     level = known
     for _ in range(ANCESTOR_LIMIT):
