@@ -40,7 +40,7 @@ def audit(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what repetition has cost: runs that tried again what had been tried before."""
+    """Say what repetition has cost."""
     workspace = open_workspace(folder_of_here(), pools)
     tell_of_unread(workspace, pools)
     runs = runs_in(workspace.snapshot.history)
@@ -68,7 +68,8 @@ def _print(found: Audit, listed: bool) -> None:
         out.print(line_of("  nobody recorded how long they took"))
     aside = []
     if found.retries:
-        aside.append(f"{counted(len(found.retries), 'retry', 'retries')} after a crash{_time(found.retried, ', ')}")
+        retries = counted(len(found.retries), "retry", "retries")
+        aside.append(f"{retries} of what broke or told nothing{_time(found.retried, ', ')}")
     if found.replicates:
         aside.append(f"{counted(found.replicates, 'replicate')} (another seed, side by side, or meant)")
     if found.other_code:

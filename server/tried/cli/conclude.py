@@ -79,7 +79,7 @@ def conclude(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write down why runs ended as they did, and whether they are dead ends, in .tried/pool.jsonl."""
+    """Write down why runs ended as they did, in .tried/pool.jsonl."""
     given: dict[Verdict, bool] = {"dead_end": dead_end, "works": works, "inconclusive": inconclusive}
     chosen = [verdict for verdict, is_given in given.items() if is_given]
     if len(chosen) > 1:

@@ -42,7 +42,7 @@ def diff(
     pools: Pools = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what differs between two runs, or between a run and a config file: parameters, graph, code, results."""
+    """Show what differs between two runs, or a run and a config."""
     workspace = open_workspace(folder_of_here(), pools)
     tell_of_unread(workspace, pools)
     one, other = _named(workspace, left, pools), _named(workspace, right, pools)

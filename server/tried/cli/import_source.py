@@ -41,7 +41,7 @@ def import_source(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the records of a source into the journal; what is there already is not copied again."""
+    """Copy the records of a source into the journal."""
     if not may_exist(source):
         raise Failure(f"{source}: there is no such file or folder")
     if into is not None and is_folder(into):

@@ -25,7 +25,7 @@ def lineage(
     pools: Pools = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the ancestors and descendants of a run, with what each step changed and what that did."""
+    """Show what a run came from, and what came from it."""
     workspace = open_workspace(folder_of_here(), pools)
     tell_of_unread(workspace, pools)
     record = record_named(workspace, record_id, pools)

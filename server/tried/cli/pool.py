@@ -53,7 +53,7 @@ def pool(
     pools: Pools = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the past experiments that are found here, or (`pool doctor`) what would make them more useful."""
+    """Show the past experiments found here, or what they lack (`pool doctor`)."""
     given = list(words or ())
     asks_doctor = given[:1] == [DOCTOR]
     given = given[asks_doctor:]

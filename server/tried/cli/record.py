@@ -73,7 +73,7 @@ def record(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write down a run of a config in .tried/pool.jsonl, for those who use no tracker."""
+    """Write down a run of a config, without any tracker."""
     if outcome is not None and outcome not in OUTCOMES:
         raise Failure(f"--outcome {outcome}: expected one of {', '.join(OUTCOMES)}")
     if verdict is not None and verdict.replace("-", "_") not in get_args(Verdict):

@@ -43,7 +43,10 @@ def triage(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to every sentence that is proposed.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Group what ended badly without a written reason, and write one down for each group that you agree to."""
+    """Write down why runs ended badly, group by group.
+
+    Those without a written reason are shown with a sentence that you agree to, edit or skip.
+    """
     workspace = open_workspace(folder_of_here(), pools)
     tell_of_unread(workspace, pools)
     runs = runs_in(workspace.snapshot.history)
