@@ -13,6 +13,7 @@ from tried.pool.pool import Coverage, Pool, PoolSnapshot
 from tried.pool.record import ExperimentRecord
 from tried.pool.snapshot import SpooledRecords
 from tried.pool.sources.source import Delta, Skipped
+from tried.pool.spool import Spool
 
 
 @dataclass
@@ -144,6 +145,29 @@ def test_records_are_looked_at_without_being_decoded(monkeypatch: pytest.MonkeyP
     assert [facts.descends for _, facts in snapshot.facts()] == [True, True, True]
     assert snapshot.totals.coverage == Coverage(lineage=1.0)
     assert snapshot.records.get("none") is None
+
+
+def test_one_change_decodes_no_more_than_what_hangs_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record as it was, its parent, and the child that is judged by it, in a pool of thousands."""
+    source = Batches(2 * CHUNK)
+    pool = Pool([source])
+    pool.refresh()
+    decoded: list[str] = []
+    real = Spool.record
+
+    def counting(self: Spool, place: int) -> ExperimentRecord:
+        found = real(self, place)
+        decoded.append(found.id)
+        return found
+
+    monkeypatch.setattr(Spool, "record", counting)
+    changed = record("b:77", notes="changed", parent="b:78", metrics={"loss": 0})
+    monkeypatch.setattr(source, "scan", lambda cursor: Delta((changed,), cursor=cursor))
+    snapshot = pool.refresh()
+    assert set(decoded) <= {"b:76", "b:77", "b:78"}
+    assert len(decoded) < 20
+    monkeypatch.undo()
+    assert snapshot.records["b:77"].notes == "changed"
 
 
 def test_a_report_tells_of_roles_and_of_the_newest_record() -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
@@ -90,14 +91,18 @@ class Assembly:
             due.update(dict.fromkeys(self._deadlines.take(self._now)))
         removed = [record_id for record_id in regrouped.gone if record_id in self.entries]
         orphans = self._without(removed)
-        pending = {record_id: None for record_id in (*due, *orphans) if self._is_run(record_id)}
+        # True: by itself. What only has another parent now is itself the same parent as before.
+        reasons = {**dict.fromkeys(orphans, False), **dict.fromkeys(due, True)}
+        pending = {record_id: reason for record_id, reason in reasons.items() if self._is_run(record_id)}
         is_first = True
         while pending or is_first:
-            chunk = [record_id for record_id, _ in zip(pending, range(CHUNK), strict=False)]
+            chunk = {record_id: pending[record_id] for record_id in islice(pending, CHUNK)}
             for record_id in chunk:
                 del pending[record_id]
             upserts, children = self._made(chunk)
-            pending.update((child, None) for child in children if self._is_run(child))
+            for child in children:
+                if self._is_run(child):
+                    pending.setdefault(child, False)
             self.aliases = self._names.published(self.aliases)
             self.children = self._children.published(self.children)
             if upserts or self._is_reordered:
@@ -139,8 +144,9 @@ class Assembly:
             self._deadlines.set(record_id, None)
         return orphans
 
-    def _made(self, chunk: Iterable[str]) -> tuple[list[ExperimentRecord], list[str]]:
-        """(what is otherwise than before, the records of which the parent is another one now)"""
+    def _made(self, chunk: Mapping[str, bool]) -> tuple[list[ExperimentRecord], list[str]]:
+        """(what is otherwise than before, the records of which the parent is another one now). `chunk`: whether each
+        record itself may say something else, or only its parent does."""
         plain: dict[str, ExperimentRecord] = {}
         before: dict[str, ExperimentRecord | None] = {}
         statements: dict[str, tuple[Statement, ...]] = {}
@@ -179,8 +185,9 @@ class Assembly:
             old = before[record_id]
             self._children.replace(record_id, old.parent if old else None, made.parent)
             upserts.append(made)
-            names = dict.fromkeys((record_id, *made.aliases, *(old.aliases if old else ())))
-            children += [child for child in self._children.of(names) if child not in plain]
+            if chunk[record_id]:
+                names = dict.fromkeys((record_id, *made.aliases, *(old.aliases if old else ())))
+                children += [child for child in self._children.of(names) if child not in plain]
         return upserts, children
 
     def _plain(self, record_id: str, said: Sequence[ExperimentRecord]) -> ExperimentRecord:
