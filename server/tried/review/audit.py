@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from tried.draft.keys import words_of
-from tried.draft.parameters import RecordedValue, flatten, is_known
+from tried.draft.parameters import COMPARED_KINDS, RecordedValue, flatten, is_known
 from tried.pool.difference import commit_of
 from tried.pool.metric_names import segments_of
 from tried.pool.outcome import WELL_OUTCOMES, is_broken
@@ -37,6 +37,8 @@ SEED_WORDS: Final = frozenset({"seed", "seeds", "fold", "folds", "trial", "rep",
 _MAY_BE_SEED: Final = re.compile(r"seed|fold|trial|rep|random.?state", re.IGNORECASE)
 _CRASHES: Final = frozenset({"code_error", "infrastructure", "stopped"})
 _COMMIT_LENGTH: Final = 7
+_SHORTEST_CUT: Final = 200
+"""Characters; no tracker cuts a shorter text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ def audit(runs: Sequence[Run]) -> Audit:
         elif alike[run.signature] == 1:
             every.append(_past(run, record))
         else:
-            past = _past(run, record, _seeds(run, record))
+            past = _past(run, record, _seeds(record))
             every.append(past)
             digest = record.architecture.digest if record.architecture else None
             about = (record.hypothesis or "").strip()
@@ -254,27 +256,32 @@ def _past(run: Run, record: ExperimentRecord, seeds: tuple[tuple[str, object], .
 
 def _unknown(run: Run, record: ExperimentRecord) -> frozenset[tuple[str, str]]:
     """What was cut off or cannot be read, as far as it was recorded: different texts may be equal, but nobody knows."""
-    keys = [key for key, recorded in run.in_force.items() if not is_known(recorded.value)]
-    if not keys:
+    if not any(map(_may_be_cut, record.params.values())):
         return frozenset()
+    keys = [key for key, recorded in run.in_force.items() if not is_known(recorded.value)]
     logged = flatten(record.params)
     return frozenset((key, str(logged[key].recorded) if key in logged else "") for key in keys)
 
 
-def _seeds(run: Run, record: ExperimentRecord) -> tuple[tuple[str, object], ...]:
-    if not any(_MAY_BE_SEED.search(key) for key in record.params) and not any(
-        isinstance(value, dict | str) and _MAY_BE_SEED.search(str(value)) for value in record.params.values()
-    ):
-        return ()
-    return tuple(
-        sorted(
-            ((key, recorded.value) for key, recorded in run.volatile.items() if _is_seed(key, recorded)),
-            key=lambda item: item[0],
-        )
-    )
+def _may_be_cut(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) >= _SHORTEST_CUT or value.endswith(("…", "..."))
+    return isinstance(value, dict | list)
+
+
+def _seeds(record: ExperimentRecord) -> tuple[tuple[str, object], ...]:
+    some = {key: value for key, value in record.params.items() if _MAY_BE_SEED.search(key) or _is_nested(value)}
+    found = flatten(some) if some else {}
+    return tuple(sorted((key, str(one.value)) for key, one in found.items() if _is_seed(key, one)))
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, str) and value[:1] == "{")
 
 
 def _is_seed(key: str, recorded: RecordedValue) -> bool:
+    if recorded.kind in COMPARED_KINDS or recorded.value is None:
+        return False
     leaf = recorded.shown.replace("/", ".").rsplit(".", 1)[-1]
     return key.endswith("randomstate") or not SEED_WORDS.isdisjoint(words_of(leaf))
 
