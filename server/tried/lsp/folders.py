@@ -186,7 +186,8 @@ class Folder:
         """Once for each thing in the pool that could not be read, in the log: nothing is lost silently."""
         if self.workspace is None:
             return
-        messages = [f"{note.where}: {note.why}" for note in self.workspace.notes]
+        notes = (*self.workspace.notes, *self.workspace.snapshot.notes)
+        messages = [f"{note.where}: {note.why}" for note in notes]
         for source in self.workspace.snapshot.sources:
             if source.skipped:
                 first = source.skipped[0]
