@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from review_pool import record
 
 from tried.pool.history import ParameterHistory
-from tried.review.runs import newest_in, runs_in
+from tried.review.runs import is_concluded, newest_in, runs_in
 
 HISTORY = ParameterHistory.empty().updated(
     (),
@@ -38,3 +41,23 @@ def test_the_newest_by_time_then_by_the_order_of_the_pool() -> None:
 def test_an_empty_history() -> None:
     assert list(runs_in(ParameterHistory.empty())) == []
     assert newest_in(ParameterHistory.empty()) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "concluded"),
+    [
+        ({}, False),
+        ({"verdict": "inconclusive"}, True),
+        ({"conclusion": {"headline": "too hot"}}, True),
+        ({"conclusion": {"headline": "failed after 3 s", "derived": True}}, False),
+        ({"conclusion": {"outcome": "failed"}}, False),
+        ({"generated_headline": "failed after 3 s"}, False),
+        ({"notes": "with more warmup", "source": "sacred"}, False),
+        ({"notes": "diverged, since there was no warmup", "source": "sacred"}, True),
+        ({"notes": "with more warmup", "source": "wandb"}, True),
+        ({"notes": "  ", "source": "mlflow"}, False),
+    ],
+)
+def test_what_counts_as_a_conclusion(fields: dict[str, Any], concluded: bool) -> None:
+    fields.setdefault("conclusion", None)
+    assert is_concluded(record("a", {}, **fields)) is concluded

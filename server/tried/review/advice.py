@@ -33,17 +33,17 @@ Code = Literal[
 WHERE_TO_CONCLUDE: Final = {
     "journal": '`tried conclude ID "why"`',
     "mlflow": "the run's description, or the tags `tried.conclusion` and `tried.verdict`; or `tried conclude`",
-    "wandb": "the run's notes in W&B, and a tag `dead-end`, `works` or `inconclusive`; or `tried conclude`",
+    "wandb": "the run's notes, and a tag `dead-end`, `works` or `inconclusive`; or `tried conclude`",
     "hydra": '`tried conclude outputs/DATE/TIME "why"`: the folder of the run is its name',
-    "results-table": 'the description column of the table; or `tried conclude COMMIT "why"`',
-    "optuna": '`trial.set_user_attr("tried.conclusion", "why")`; or `tried conclude --where` for regions of a study',
-    "dvc": "the message of the experiment's commit; or `tried conclude`",
-    "sacred": 'the comment of the run (`--comment`); or `tried conclude ID "why"`',
-    "lightning": '`tried conclude lightning_logs/version_N "why"`: the folder of the run is its name',
-    "soma": "the conclusion in soma; or `tried conclude`",
-    "commits": "a line `Tried: dead-end because …` at the end of the commit's message",
+    "results-table": 'the description; or `tried conclude COMMIT "why"`',
+    "optuna": '`trial.set_user_attr("tried.conclusion", "why")` while it runs, `tried conclude` afterwards',
+    "dvc": "a line `Tried: dead-end it diverges` in the message of `dvc exp run -m`; or `tried conclude`",
+    "sacred": '`tried conclude runs/31 "why"`: the folder of the run is its name',
+    "lightning": '`tried conclude lightning_logs/version_7 "why"`: the folder of the run is its name',
+    "soma": "soma's notes, and a tag `dead-end`, `works` or `inconclusive`; or `tried conclude`",
+    "commits": "a line `Tried: dead-end it diverges` at the end of the commit's message",
 }
-"""By kind of source: where somebody writes why a run ended as it did, so that tried finds it."""
+"""By kind of source: where one writes why a run ended as it did, so that tried finds it; docs/sources.md says more."""
 
 CONCLUDED_SHARE: Final = 0.5
 PARENTS_SHARE: Final = 0.1
@@ -71,7 +71,7 @@ def advice(snapshot: PoolSnapshot, runs: Sequence[Run]) -> list[Advice]:
         *_directions(runs),
         *_not_numbers(runs),
         *_truncated(runs),
-        *_research_line(runs),
+        *_research_line(snapshot),
         *_parents(snapshot, runs),
         *_times(snapshot),
         *_skipped(snapshot.sources),
@@ -123,7 +123,13 @@ def _conclusions(sources: Iterable[SourceReport], runs: Sequence[Run]) -> Iterab
 
 
 def _parameters(runs: Sequence[Run]) -> Iterable[Advice]:
-    few = sum(len(run.in_force) < LEAST_COMPARED for run in runs)
+    is_few: dict[tuple[int, int], bool] = {}
+    few = 0
+    for run in runs:
+        kind = (run.shape, run.change_set)
+        if kind not in is_few:  # equal keys and changes give equally many parameters
+            is_few[kind] = len(run.in_force) < LEAST_COMPARED
+        few += is_few[kind]
     if few * 2 > len(runs):
         yield Advice(
             "few-parameters",
@@ -185,18 +191,19 @@ def _truncated(runs: Sequence[Run]) -> Iterable[Advice]:
         )
 
 
-def _research_line(runs: Sequence[Run]) -> Iterable[Advice]:
-    without = sum(run.record.research_line is None for run in runs) if len(runs) else 0
-    if without and without < len(runs):
+def _research_line(snapshot: PoolSnapshot) -> Iterable[Advice]:
+    lines = snapshot.history.line_of
+    without = sum(line is None for line in lines.values())
+    if without and without < len(lines):
         yield Advice(
             "no-research-line",
-            f"{without:,} of {len(runs):,} runs belong to no research line, so evidence from them is weak",
+            f"{without:,} of {len(lines):,} runs belong to no research line, so evidence from them is weak",
             (
                 "a source's line: research_line in its [[pool.sources]] of tried.toml",
                 "a run's line: the tag `tried.research_line`; in a journal the field `research_line`",
             ),
             without,
-            len(runs),
+            len(lines),
         )
 
 

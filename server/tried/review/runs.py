@@ -7,10 +7,14 @@ from typing import Final, overload
 
 import numpy as np
 
+from tried.pool.causes import cause_in
 from tried.pool.history import LineHistory, ParameterHistory
 from tried.pool.outcome import Directions, has_conclusion
 from tried.pool.record import ExperimentRecord
 from tried.pool.run import Run, run_of
+
+NOTED_AFTERWARDS: Final = frozenset({"mlflow", "wandb", "soma"})
+"""Trackers in which notes are written on the page of a run, when it is known what came of it."""
 
 
 class RunsInOrder(Sequence[Run]):
@@ -75,8 +79,17 @@ def runs_of(
 
 
 def is_concluded(record: ExperimentRecord) -> bool:
-    """Somebody, and not a program, wrote down what came of it or gave a verdict."""
+    """Somebody, and not a program, wrote down what came of it or gave a verdict.
+
+    Notes count where people write them afterwards (NOTED_AFTERWARDS), and where they name a cause; else they may as
+    well say what the run was meant to show.
+    """
     if record.verdict is not None:
         return True
     conclusion = record.conclusion
-    return has_conclusion(conclusion) and bool(conclusion and conclusion.headline and conclusion.headline.strip())
+    if has_conclusion(conclusion) and conclusion and conclusion.headline and conclusion.headline.strip():
+        return True
+    notes = (record.notes or "").strip()
+    if not notes:
+        return False
+    return record.source in NOTED_AFTERWARDS or cause_in(notes, broken=True, in_passing=True) is not None
