@@ -118,8 +118,10 @@ def test_a_sweep_a_launcher_or_another_line_is_no_parent(parent: dict[str, Any],
     assert with_derivation(PARENT.model_copy(update=parent), run) is run
 
 
-def test_while_one_of_both_is_running_no_metric_has_moved() -> None:
-    live = child(conclusion={"outcome": "running", "derived": True})
+@pytest.mark.parametrize("outcome", ["running", "stopped", "pruned"])
+def test_what_is_still_running_or_was_broken_off_is_no_worse_than_its_parent(outcome: str) -> None:
+    live = child(conclusion={"outcome": outcome, "derived": True}, metrics={"val_f1": 0.1})
+    assert not is_dead_end(with_derivation(PARENT, live))
     assert derivation_of(PARENT, live).metric_delta == {}
     assert derivation_of(live, child("d")).metric_delta == {}
     assert len(derivation_of(PARENT, live).changes) == 4

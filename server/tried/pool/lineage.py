@@ -32,7 +32,8 @@ MOST_BLAMED: Final = 3
 """Changes of parameters in a computed derivation up to which one of them can be to blame."""
 
 PARAMETER_CHANGES: Final = frozenset({"ParamChanged", "ParamAdded", "ParamRemoved"})
-_UNFINISHED: Final = frozenset({"running", "queued", "pending"})
+_UNFINISHED: Final = frozenset({"running", "queued", "pending", "stopped", "killed", "cancelled", "pruned"})
+"""Outcomes of runs whose metrics are those of a part of the way: what was broken off is no worse than its parent."""
 
 
 class Family(Protocol):
@@ -146,8 +147,8 @@ def derivation_of(
     """What a record changed from its recorded parent and what that did, in the words of the record's format.
 
     Parameters are compared as in findings (knobs, budgets, contexts; neither seeds nor paths), and only where both
-    logged some. Metrics of known direction count where both have ended and have them as numbers, unless nothing is
-    known to differ between two that logged parameters: a run that only repeats its parent shows the noise.
+    logged some. Metrics of known direction count where both ran their course and have them as numbers, unless nothing
+    is known to differ between two that logged parameters: a run that only repeats its parent shows the noise.
     """
     difference = difference_of(side_of(parent), side_of(record), directions)
     both_logged = bool(parent.params and record.params)
@@ -161,7 +162,7 @@ def derivation_of(
     ]
     own_changes = record.derivation is not None and record.derivation.changes
     is_replicate = difference.is_empty and difference.equal > 0 and both_logged and not own_changes
-    if is_replicate or not (_has_ended(parent) and _has_ended(record)):
+    if is_replicate or not (_ran_its_course(parent) and _ran_its_course(record)):
         metrics = []
     return Derivation.model_validate(
         {
@@ -214,7 +215,7 @@ def blamed_changes(record: ExperimentRecord) -> Sequence[Change]:
     return derivation.changes
 
 
-def _has_ended(record: ExperimentRecord) -> bool:
+def _ran_its_course(record: ExperimentRecord) -> bool:
     return (record.outcome or "").strip().lower() not in _UNFINISHED
 
 
