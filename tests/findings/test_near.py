@@ -46,6 +46,12 @@ def test_out_of_memory_is_said_at_or_above_what_failed_and_shown_below_it() -> N
     assert told(below) == [("near", "hover", "a:1")]
 
 
+def test_between_two_that_failed_the_smaller_is_told() -> None:
+    records = [crashed(f"a:{size}", {**BASE, "batch_size": size}, "CUDA out of memory") for size in (32, 96)]
+    findings = findings_in({**BASE, "batch_size": 64}, records)
+    assert told(findings) == [("near", "information", "a:32")]
+
+
 def test_what_is_known_to_fit_is_named() -> None:
     failed = crashed("a:1", {**BASE, "batch_size": 32}, "CUDA out of memory", duration={"secs": 19})
     fits = worked("a:2", {**BASE, "batch_size": 8, "depth": 2})

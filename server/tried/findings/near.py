@@ -50,7 +50,9 @@ def _claim(scope: Scope, key: str, near: Mask) -> Claim | None:
     distance = np.abs(ours - dead)
     near &= distance < _nearest_that_worked(scope, key, ours, float(distance[near].min()))
     rows = np.flatnonzero(near)
-    by_distance = rows[np.lexsort((-rows, distance[rows]))]
+    # Of two as far away the one that is told louder: what ran out of memory below tells of what is above it.
+    beyond = np.abs(dead[rows]) > abs(ours)
+    by_distance = rows[np.lexsort((-rows, beyond, distance[rows]))]
     nearest = next((run for row in by_distance.tolist() if _bears(scope, run := scope.line.run_at(row))), None)
     if nearest is None:
         return None
