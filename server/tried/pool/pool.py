@@ -46,6 +46,9 @@ PUBLISH_SECONDS: Final = 1.0
 COMPACT_FROM: Final = 64 * 1024 * 1024
 """Bytes of a spool from which on it is looked whether most of it is out of date."""
 
+FREEZE_FROM: Final = 10_000
+"""New records in one refresh from which on they are kept out of the garbage collector's sight."""
+
 EMPTY_BATCHES: Final = 100
 """After so many batches in a row with nothing in them a source has its turn again with the next refresh."""
 
@@ -109,6 +112,7 @@ class Pool:
         """
         tell = progress or _tell_nobody
         with self._lock, _collector_paused():
+            known = len(self._assembly.entries)
             total = len(self._states) + 1
             for number, state in enumerate(self._states):
                 self._read(state, partial(tell, number, total), now, published)
@@ -116,6 +120,9 @@ class Pool:
                 tell(total - 1, total, "indexing what is new")
             self._advance(now)
             self._compact()
+            if len(self._assembly.entries) - known >= FREEZE_FROM:
+                # They stay, so the collector need not look at them, which would hold up all threads at each look.
+                gc.freeze()
             tell(total, total, "ready")
             return self._snapshot
 
