@@ -7,6 +7,7 @@ the people of that project call the run.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,8 @@ from tried.pool.record import ExperimentRecord
 CUT: Final = "…"
 SHORT_LENGTH: Final = 24
 LEAST_OF_A_COMMIT: Final = 4
+_BEGINNING: Final = re.compile(r"(?:.*:)?[0-9a-f]{6,}\Z")
+_LONG: Final = 20
 NEAR_LIMIT: Final = 2_000
 """Ids of a similar length that a mistyped one is compared with."""
 
@@ -61,12 +64,12 @@ def native_ids(snapshot: PoolSnapshot) -> dict[str, str]:
 
 def find_record(snapshot: PoolSnapshot, named: str) -> Found:
     """The record of an id, an alias, what an id ends with after a colon, a run's own id, what an id ends with after a
-    slash, or (the start of) a commit."""
+    slash, the beginning of a long hexadecimal id, or (the start of) a commit."""
     named = named.strip()
     if record := snapshot.get(named):
         return Found(record)
     part = named.removeprefix(CUT).removeprefix(":")
-    for meant in (_by_last_part, _by_run, _by_path_end, _by_commit) if part else ():
+    for meant in (_by_last_part, _by_run, _by_path_end, _by_beginning, _by_commit) if part else ():
         ids = tuple(dict.fromkeys(meant(snapshot, part)))
         if len(ids) == 1:
             return Found(snapshot.get(ids[0]))
@@ -90,6 +93,17 @@ def _by_end(snapshot: PoolSnapshot, ending: str) -> Iterator[str]:
 
 def _by_run(snapshot: PoolSnapshot, part: str) -> Iterator[str]:
     yield from (record_id for record_id, facts in snapshot.facts() if facts.run_id == part)
+
+
+def _by_beginning(snapshot: PoolSnapshot, part: str) -> Iterator[str]:
+    """Of ids such as MLflow's, which messages show so."""
+    if not _BEGINNING.match(part):
+        return
+    kind, colon, digits = part.rpartition(":")
+    for record_id in snapshot.records:
+        own_kind, _, native = record_id.rpartition(":")
+        if native.startswith(digits) and len(native) >= _LONG and (not colon or own_kind == kind):
+            yield record_id
 
 
 def _by_commit(snapshot: PoolSnapshot, part: str) -> Iterator[str]:

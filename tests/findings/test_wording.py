@@ -55,3 +55,11 @@ def test_a_message_is_one_short_printable_line_whatever_the_record_holds() -> No
     assert finding.message.isprintable()
     assert len(finding.message) <= 400
     assert "and 9 more" in finding.message
+
+
+def test_of_a_long_hexadecimal_id_the_beginning_is_said() -> None:
+    (finding,) = findings_in(
+        {**BASE, "lr": 0.6}, [dead("mlflow:c94d1f60be3e4f7aa6d8b9057e21a3f5", {**BASE, "lr": 0.5})]
+    )
+    assert finding.message.endswith("(mlflow:c94d1f60)")
+    assert finding.record == "mlflow:c94d1f60be3e4f7aa6d8b9057e21a3f5"

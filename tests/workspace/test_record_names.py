@@ -112,3 +112,15 @@ def test_a_run_in_a_folder_is_found_by_the_end_of_its_path(tmp_path: Path) -> No
     found = [find_record(snapshot, name).record for name in ("31", "b/7")]
     assert [one.id if one else None for one in found] == ["sacred:a/31", "sacred:a/b/7"]
     assert find_record(snapshot, "7").several == ("sacred:a/b/7", "sacred:c/7", "x:7/7")
+
+
+def test_a_long_hexadecimal_id_is_found_by_its_beginning(tmp_path: Path) -> None:
+    ids = ("mlflow:c94d1f60be3e4f7aa6d8b9057e21a3f5", "mlflow:c94d1f61be3e4f7aa6d8b9057e21a3f5", "wandb:c94d1f60")
+    write_journal(tmp_path, *(record(record_id) for record_id in ids))
+    snapshot = Workspace(tmp_path).refresh()
+
+    assert (found := find_record(snapshot, "mlflow:c94d1f60").record) is not None
+    assert found.id == ids[0]
+    assert find_record(snapshot, "c94d1f6").several == ids[:2]
+    assert (other := find_record(snapshot, "c94d1f60").record) is not None
+    assert other.id == ids[2], "a whole id goes before a beginning"

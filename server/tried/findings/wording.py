@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from statistics import fmean, stdev
 
@@ -16,6 +17,8 @@ from tried.pool.run import Run
 
 _HEADLINE_LENGTH = 72
 _CHANGE_LENGTH = 100
+_LONG_HEX = re.compile(r"[0-9a-f]{20,}\Z")
+_HEX_SHOWN = 8
 _ID_LENGTH = 100
 _MESSAGE_LENGTH = 400
 _MOST_DIFFERENCES = 24
@@ -73,7 +76,9 @@ def _like_it(claim: Claim, told: Run) -> str:
 
 
 def _id(run: Run) -> str:
-    return short(run.id, _ID_LENGTH)
+    """As people say it: of a long hexadecimal id the beginning, by which it is found too."""
+    kind, colon, native = run.id.rpartition(":")
+    return f"{kind}{colon}{native[:_HEX_SHOWN]}" if _LONG_HEX.match(native) else short(run.id, _ID_LENGTH)
 
 
 def _but(claim: Claim, scope: Scope, run: Run) -> str:
