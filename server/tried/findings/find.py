@@ -75,15 +75,15 @@ def scopes(
     """The draft beside its own research line, then beside every line that may have a similar setting."""
     own = own_line(draft, history, settings)
     leaves = {
-        item_hash(*leaf): leaf
+        (p.key.rsplit(".", 1)[-1], p.value)
         for p in draft.parameters
         if p.kind is not ParameterKind.VOLATILE and is_known(p.value)
-        for leaf in ((p.key.rsplit(".", 1)[-1], p.value),)
     }
+    hashes = frozenset(item_hash(*leaf) for leaf in leaves)
     machine = {p.key.rsplit(".", 1)[-1]: p.value for p in draft.parameters if p.kind is ParameterKind.HARDWARE}
     others = [line for line in history.lines.values() if line is not own]
     for line in [own, *others] if own is not None else others:
-        if line is not own and not line.may_have_in_common(leaves, settings.minimum_compared):
+        if line is not own and not line.may_have_in_common(leaves, hashes, settings.minimum_compared):
             continue
         aligned = align(draft.parameters, line.keys, line.keys_by_suffix)
         if aligned.values and (line is own or _may_be_similar(aligned, line, settings)):

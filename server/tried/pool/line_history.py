@@ -15,7 +15,7 @@ import numpy as np
 from tried.pool.column import Mask
 from tried.pool.record import Cause
 from tried.pool.record_reader import RecordReader
-from tried.pool.run import Run
+from tried.pool.run import Item, Run
 from tried.pool.run_columns import RunColumns
 from tried.pool.run_row import CAUSES, DEAD_END, ENDINGS, WORKED, Ending, RunRow
 from tried.pool.vocabulary import ABSENT, Vocabulary
@@ -200,15 +200,15 @@ class LineHistory:
         """The key that ends in these segments; None where several do."""
         return self.columns.names.by_suffix
 
-    def may_have_in_common(self, leaves: Mapping[int, tuple[str, object]], enough: int) -> bool:
+    def may_have_in_common(self, leaves: Collection[Item], hashes: frozenset[int], enough: int) -> bool:
         """Whether at least so many of these (last key segment, value) stood in runs of the line.
 
-        They come by their `item_hash`; in the rare case that others have the same, the answer may be yes for no.
+        `hashes` are their `item_hash`es: in the rare case that others have the same, the answer may be yes for no.
         """
         columns = self.columns
         if columns.leaf_hashes is not None:
-            return len(columns.leaf_hashes & leaves.keys()) >= enough
-        for name, value in leaves.values():
+            return len(columns.leaf_hashes & hashes) >= enough
+        for name, value in leaves:
             if enough <= 0:
                 break
             keys = columns.names.by_last_segment.get(name, ())
