@@ -67,7 +67,7 @@ def test_a_date_or_a_lone_surrogate_in_a_value_costs_no_record(spool: Spool) -> 
     assert said.params["day"] == "2026-01-02"
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None)
 @given(st.dictionaries(st.text(max_size=6), JSON, max_size=4), st.text(max_size=2000))
 def test_whatever_the_values_what_is_said_is_what_is_read(params: dict[str, Any], notes: str) -> None:
     spool = Spool(Path(os.devnull) / "no folder")
