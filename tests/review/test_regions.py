@@ -14,7 +14,8 @@ from review_pool import failed, record, runs_from
 
 from tried.pool.record import Cause
 from tried.pool.run import Run
-from tried.review.regions import Region, Working, chance_of, region_of
+from tried.review.regions import Region, chance_of, region_of
+from tried.review.working import Working
 
 
 def region(bad: list[Run], good: list[Run], cause: Cause | None = None) -> Region | None:

@@ -13,10 +13,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 import numpy as np
 
@@ -25,9 +24,7 @@ from tried.draft.parameters import ParameterKind, RecordedValue, is_known
 from tried.findings.comparison import number_of
 from tried.pool.record import Cause
 from tried.pool.run import Run
-
-_Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
-_Mask: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
+from tried.review.working import Column, Working
 
 Sign = Literal[">=", "<=", "="]
 
@@ -109,136 +106,6 @@ class Region:
 
     def holds(self, run: Run) -> bool:
         return all(condition.holds(run) for condition in self.conditions)
-
-
-@dataclass(frozen=True)
-class _Column:
-    """What the runs that worked have for one key. `numbers` are the different ones in their order, `upto` how many runs
-    have each or a smaller one; `texts` is how each was written first."""
-
-    values: Mapping[object, int]
-    numbers: Sequence[float]
-    upto: Sequence[int]
-    texts: Sequence[str]
-
-    @property
-    def known(self) -> int:
-        return sum(self.values.values())
-
-    @property
-    def numeric(self) -> int:
-        return self.upto[-1] if self.upto else 0
-
-    def below(self, number: float) -> int:
-        place = bisect_left(self.numbers, number)
-        return self.upto[place - 1] if place else 0
-
-    def at_most(self, number: float) -> int:
-        place = bisect_right(self.numbers, number)
-        return self.upto[place - 1] if place else 0
-
-    def text_below(self, number: float) -> str | None:
-        place = bisect_left(self.numbers, number)
-        return self.texts[place - 1] if place else None
-
-    def text_above(self, number: float) -> str | None:
-        place = bisect_right(self.numbers, number)
-        return self.texts[place] if place < len(self.numbers) else None
-
-
-@dataclass(frozen=True)
-class _Table:
-    """By key: for each run the number of its value among `different`, −1 where it has none that is known."""
-
-    codes: Mapping[str, _Codes]
-    different: Mapping[str, Sequence[RecordedValue]]
-
-    @classmethod
-    def of(cls, runs: Sequence[Run]) -> _Table:
-        codes: dict[str, _Codes] = {}
-        numbered: dict[str, dict[object, int]] = {}
-        different: dict[str, list[RecordedValue]] = {}
-        for place, run in enumerate(runs):
-            for key, recorded in run.in_force.items():
-                if not is_known(recorded.value):
-                    continue
-                if key not in codes:
-                    codes[key] = np.full(len(runs), -1, dtype=np.int32)
-                    numbered[key], different[key] = {}, []
-                code = numbered[key].setdefault(recorded.value, len(different[key]))
-                if code == len(different[key]):
-                    different[key].append(recorded)
-                codes[key][place] = code
-        return cls(codes, different)
-
-
-class Working:
-    """The runs that worked, by key; made once for all groups that are held against them."""
-
-    def __init__(self, runs: Iterable[Run]) -> None:
-        self.runs = tuple(runs)
-        self._places: _Mask | None = None
-        self._table: _Table | None = None
-        self._columns: dict[str, _Column] = {}
-
-    def __len__(self) -> int:
-        return len(self.runs) if self._places is None else int(self._places.sum())
-
-    @property
-    def table(self) -> _Table:
-        if self._table is None:
-            self._table = _Table.of(self.runs)
-        return self._table
-
-    def narrowed(self, places: _Mask) -> Working:
-        """Those at these places alone."""
-        some = Working(())
-        some.runs, some._table = self.runs, self.table
-        some._places = places if self._places is None else places & self._places
-        return some
-
-    def holding(self, condition: Condition) -> _Mask:
-        """The places of the runs of which a condition holds."""
-        return self._where(condition.key, lambda value: condition.allows(value.value))
-
-    def elsewhere(self, key: str, shared: RecordedValue) -> _Mask:
-        """The places of the runs that have another value."""
-        return self._where(key, lambda value: value.value != shared.value)
-
-    def column(self, key: str) -> _Column:
-        if key not in self._columns:
-            self._columns[key] = self._column(key)
-        return self._columns[key]
-
-    def count(self, places: _Mask) -> int:
-        return int((places if self._places is None else places & self._places).sum())
-
-    def _where(self, key: str, test: Callable[[RecordedValue], bool]) -> _Mask:
-        codes = self.table.codes.get(key)
-        if codes is None:
-            return np.zeros(len(self.runs), dtype=np.bool_)
-        fits = np.array([*(test(value) for value in self.table.different[key]), False])
-        found: _Mask = fits[codes]  # −1 is the last, which never fits
-        return found
-
-    def _column(self, key: str) -> _Column:
-        codes = self.table.codes.get(key)
-        if codes is None:
-            return _Column({}, (), (), ())
-        some = codes if self._places is None else codes[self._places]
-        different = self.table.different[key]
-        counts = np.bincount(some[some >= 0], minlength=len(different)).tolist()
-        present = [(value, count) for value, count in zip(different, counts, strict=True) if count]
-        numeric = sorted(
-            ((number, count, value.text) for value, count in present if (number := number_of(value.value)) is not None),
-            key=lambda one: one[0],
-        )
-        return _Column(
-            {value.value: count for value, count in present},
-            [number for number, _, _ in numeric],
-            list(accumulate(count for _, count, _ in numeric)),
-            [text for _, _, text in numeric],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +207,7 @@ def _of_two(
     if len(candidates) ** 2 * chance_of(len(group), len(group), 0, len(working)) >= CHANCE_LIMIT:
         return None  # whatever there is, chance would explain it
     for first in whole[:_MOST_FIRST]:
-        rest = working.narrowed(working.holding(first.condition))
+        rest = working.narrowed(working.holding(first.condition.key, first.condition.allows))
         for second in sorted(_candidates(group, rest, cause), key=lambda one: one.order(len(group))):
             if second.covered < len(group) or second.inside or second.condition.key == first.condition.key:
                 continue
@@ -373,7 +240,7 @@ def _numbers(recorded: Collection[RecordedValue]) -> list[tuple[float, RecordedV
 
 
 def _intervals(
-    key: str, numbers: Sequence[tuple[float, RecordedValue]], column: _Column, cause: Cause | None, least: int
+    key: str, numbers: Sequence[tuple[float, RecordedValue]], column: Column, cause: Cause | None, least: int
 ) -> Iterator[_Candidate]:
     shown, known = numbers[0][1].shown, column.numeric
     limits = dict(reversed([(number, one) for number, one in numbers]))
@@ -391,7 +258,7 @@ def _intervals(
             yield _Candidate(condition, below, inside, known - inside, _is_telling(key, shown, "<=", cause))
 
 
-def _equalities(key: str, recorded: Sequence[RecordedValue], column: _Column, least: int) -> Iterator[_Candidate]:
+def _equalities(key: str, recorded: Sequence[RecordedValue], column: Column, least: int) -> Iterator[_Candidate]:
     counts = Counter(one.value for one in recorded)
     known = column.known
     for value, covered in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):

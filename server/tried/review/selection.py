@@ -18,15 +18,15 @@ from __future__ import annotations
 import difflib
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
-from tried.draft.parameters import RecordedValue, comparable, is_known, normalise_key
+from tried.draft.parameters import comparable, is_known, normalise_key
 from tried.pool.record import as_number, parse_time
 from tried.pool.run import Run
-from tried.review.runs import is_concluded
+from tried.review.named_values import Name, Owner, field_values, table_word, texts_of, values_of
 
 __all__ = ["FIELDS", "Selection", "SelectionError", "parse_selection", "unknown_name"]
 
@@ -78,7 +78,6 @@ _ORDERS: Final[dict[str, Callable[[float, float], bool]]] = {
 }
 _NOT_WORDS: Final = {"&&": "and", "&": "and", "||": "or", "|": "or", "!": "not"}
 
-Owner: TypeAlias = Literal["field", "param", "metric"]
 _Test: TypeAlias = Callable[[Run], bool]
 
 
@@ -97,16 +96,6 @@ class SelectionError(Exception):
         start = max(0, self.offset - 60)
         cut = shown[start : start + 100]
         return f"  {cut}\n  {' ' * (self.offset - start)}^"
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """What a condition asks for: the field or the comparable key, as it was written, and where."""
-
-    written: str
-    key: str
-    offset: int
-    owner: Owner | None
 
 
 @dataclass(frozen=True)
@@ -154,93 +143,7 @@ def unknown_name(selection: Selection, runs: Iterable[Run]) -> SelectionError | 
 
 
 def _has(run: Run, name: Name) -> bool:
-    return any(True for _ in _values(run, name))
-
-
-def _values(run: Run, name: Name) -> Iterator[object]:
-    """Comparable values of a parameter or metric of a run; parameters before metrics."""
-    if name.owner in (None, "param"):
-        for parameters in _parameters(run):
-            if name.key in parameters:
-                yield parameters[name.key].value
-                return
-            ending = f".{name.key}"
-            inner = [recorded.value for key, recorded in parameters.items() if key.endswith(ending)]
-            if inner:
-                yield from inner
-                return
-    if name.owner == "param":
-        return
-    metrics = run.record.metrics
-    keys = {normalise_key(metric): metric for metric in metrics}
-    if name.key in keys:
-        yield comparable(metrics[keys[name.key]])
-        return
-    ending = f".{name.key}"
-    for key, metric in keys.items():
-        if key.endswith(ending):
-            yield comparable(metrics[metric])
-
-
-def _parameters(run: Run) -> Iterator[Mapping[str, RecordedValue]]:
-    """What makes the experiment; then, for those who go on, seeds, names and hardware, for which the record is read."""
-    yield run.in_force
-    yield run.volatile
-
-
-def _field_values(run: Run, name: str) -> list[object]:
-    """The values of a field; text in comparable form, but for `time` (a datetime)."""
-    record = run.record
-    match name:
-        case "id":
-            return [comparable(one) for one in (record.id, *record.aliases)]
-        case "outcome":
-            return [_table_word(record.outcome)]
-        case "ending":
-            return [run.ending]
-        case "cause":
-            return [run.cause]
-        case "verdict":
-            return [record.verdict]
-        case "concluded":
-            return [("bool", is_concluded(record))]
-        case "tag":
-            return [comparable(tag) for tag in record.tags] or [None]
-        case "line":
-            return [comparable(record.research_line)]
-        case "headline":
-            return [comparable(record.headline)]
-        case "time":
-            return [record.time]
-        case "duration":
-            return [record.duration.secs + record.duration.nanos / 1e9 if record.duration else None]
-    return [comparable(getattr(record, name))]
-
-
-def _texts(run: Run, name: Name) -> Iterator[str]:
-    """What `~` looks into, in lower case."""
-    if name.owner == "field":
-        record = run.record
-        told: list[str | None] = [
-            *([record.id, *record.aliases] if name.key == "id" else record.tags if name.key == "tag" else ()),
-            record.research_line if name.key == "line" else None,
-            record.timestamp if name.key == "time" else None,
-        ]
-        if name.key not in ("id", "tag", "line", "time", "duration", "concluded", "ending", "cause"):
-            value = getattr(record, name.key)
-            told.append(value if isinstance(value, str) else None)
-        if name.key == "cause":
-            told.append(run.cause)
-        yield from (text.casefold() for text in told if text)
-        return
-    for parameters in _parameters(run) if name.owner != "metric" else ():
-        for key, recorded in parameters.items():
-            if key == name.key or key.endswith(f".{name.key}"):
-                yield str(recorded.recorded).casefold()
-
-
-def _table_word(text: str | None) -> str | None:
-    return "_".join(text.casefold().replace("-", " ").replace("_", " ").split()) if text and text.strip() else None
+    return any(True for _ in values_of(run, name))
 
 
 def _number(value: object) -> float | None:
@@ -360,7 +263,7 @@ class _Parser:
             return self._unequal(name, value)
         if sign.text == "~":
             wanted = value.text.casefold()
-            return lambda run: any(wanted in text for text in _texts(run, name))
+            return lambda run: any(wanted in text for text in texts_of(run, name))
         return self._ordered(name, sign.text, value)
 
     def _name(self) -> Name:
@@ -392,14 +295,14 @@ class _Parser:
         if name.owner == "field" and name.key == "time":
             return self._ordered(name, "=", token)
         is_table_word = name.owner == "field" and name.key in _WORDS_OF_A_TABLE
-        wanted = comparable(token.text) if not is_table_word else _table_word(token.text)
+        wanted = comparable(token.text) if not is_table_word else table_word(token.text)
         if is_table_word and wanted in ("null", "none"):
             wanted = None
         if name.owner == "field":
-            return lambda run: wanted in _field_values(run, name.key)
+            return lambda run: wanted in field_values(run, name.key)
         if wanted is None:
-            return lambda run: all(value is None for value in _values(run, name))
-        return lambda run: any(value == wanted for value in _values(run, name))
+            return lambda run: all(value is None for value in values_of(run, name))
+        return lambda run: any(value == wanted for value in values_of(run, name))
 
     def _unequal(self, name: Name, token: _Token) -> _Test:
         equal = self._equal(name, token)
@@ -407,10 +310,10 @@ class _Parser:
             return lambda run: not equal(run)
         if name.owner == "field":
             key = name.key
-            return lambda run: any(value is not None for value in _field_values(run, key)) and not equal(run)
+            return lambda run: any(value is not None for value in field_values(run, key)) and not equal(run)
 
         def test(run: Run) -> bool:
-            values = [value for value in _values(run, name) if value is not None]
+            values = [value for value in values_of(run, name) if value is not None]
             return bool(values) and all(is_known(value) for value in values) and not equal(run)
 
         return test
@@ -425,8 +328,8 @@ class _Parser:
         if name.owner == "field":
             if name.key != "duration":
                 raise self._error(f"{name.written} is no number; compare it with = or ~", token)
-            return lambda run: _any_fits(_field_values(run, "duration"), compare, limit)
-        return lambda run: _any_fits(_values(run, name), compare, limit)
+            return lambda run: _any_fits(field_values(run, "duration"), compare, limit)
+        return lambda run: _any_fits(values_of(run, name), compare, limit)
 
     def _timed(self, compare: Callable[..., bool], token: _Token) -> _Test:
         moment = parse_time(token.text)

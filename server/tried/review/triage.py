@@ -19,8 +19,9 @@ from tried.draft.parameters import COMPARED_KINDS, ParameterKind, kind_of
 from tried.pool.headline import error_line
 from tried.pool.record import Cause, Verdict
 from tried.pool.run import Run
-from tried.review.regions import Region, Working, region_in_context, region_of
+from tried.review.regions import Region, region_in_context, region_of
 from tried.review.runs import is_concluded
+from tried.review.working import Working
 
 DEAD_END_CAUSES: Final[tuple[Cause, ...]] = ("out_of_memory", "diverged")
 """What a yes makes a dead end, if a parameter explains it. What crashed, was stopped or came out worse is not judged by
