@@ -195,6 +195,9 @@ class _Counting:
 
 
 def _any_of(numbers: Counts, wanted: Sequence[int]) -> Mask:
+    if len(wanted) == 1:
+        only: Mask = numbers == wanted[0]
+        return only
     found = np.zeros(len(numbers), np.bool_)
     for number in wanted:
         found |= numbers == number

@@ -24,8 +24,11 @@ def near_claims(scope: Scope) -> list[Claim]:
     if scope.draft.new:
         return []
     counts = scope.compared
-    near = scope.nearly_equal & scope.line.is_dead & scope.admitted & ~scope.code_alone
-    near &= (counts.differing == 1) & (counts.draft_only == 0) & (counts.unread == 0)
+    near = (counts.differing == 1) & (counts.draft_only == 0) & (counts.unread == 0)
+    near &= scope.line.is_dead & scope.admitted & ~scope.code_alone
+    if not near.any():
+        return []
+    near &= scope.nearly_equal
     found: list[Claim] = []
     # In the order in which the pool first came near by a key, as all else goes by the pool's order.
     for place in dict.fromkeys(counts.turned[near].tolist()):

@@ -19,7 +19,7 @@ def repeats(scope: Scope) -> tuple[list[Run], list[Run]]:
     but_budget: list[Run] = []
     counts = scope.compared
     same = (counts.differing == 0) & (counts.draft_only == 0) & (counts.equal >= _FEWEST_KNOBS)
-    for run in scope.line.runs_in(scope.nearly_equal & same & scope.admitted):
+    for run in scope.nearly_equal_among(same & scope.admitted):
         found = scope.comparison(run)
         lengths = [key for key in (*found.equal_budget, *found.budget) if _is_length(run, key)]
         if len(found.equal) + len(lengths) < scope.settings.minimum_compared:

@@ -142,6 +142,10 @@ class Scope:
             found |= having[item]
         return found
 
+    def nearly_equal_among(self, runs: Mask) -> list[Run]:
+        """Those of some runs, in the order of the pool; the rarest knobs are looked for only if there are any."""
+        return self.line.runs_in(runs & self.nearly_equal) if runs.any() else []
+
     def lacks_nothing_of(self, run: Run) -> bool:
         """True where all that the run sets and the draft does not is a default.
 
