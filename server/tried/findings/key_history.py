@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +15,8 @@ from tried.findings.scope import Scope
 from tried.findings.settings import FindingSettings
 from tried.findings.wording import what_happened
 from tried.pool.column import Mask
-from tried.pool.history import ParameterHistory
-from tried.pool.run import Run
+from tried.pool.history import LineHistory, ParameterHistory
+from tried.pool.run_row import DIRECTIONS
 from tried.pool.vocabulary import ABSENT
 
 
@@ -35,6 +34,8 @@ class ValueHistory:
     """One value of a key; `text` as it was recorded. `records` are the latest first.
 
     `by_this` counts the dead ends that set this very value as their own change; the others may have died of anything.
+    Dead ends of a search that still runs are not counted. Of seldom values (beyond the first hundred) `by_this` is 0,
+    and `best` and `records` are empty.
     """
 
     text: str
@@ -74,7 +75,9 @@ class KeyHistory:
 
 _MOST_RECORDS = 3
 _MOST_IN_DETAIL = 100
-"""Values, the most frequent ones, of which it is told what they led to; steps away, the latest ones."""
+"""Values, the most frequent ones, of which it is told what they led to, and not only how often they ended how."""
+_MOST_TURNED = 40
+"""Steps away from the draft's value that are told, the latest ones."""
 
 
 def key_history(
@@ -136,8 +139,8 @@ def _runs_with(scope: Scope, key: str) -> Mask:
 
 def _history(scope: Scope, key: str, parameter: Parameter, runs: Mask) -> KeyHistory:
     line = scope.line
-    by_value = _rows_by_value(scope, key, runs)
-    order = sorted(by_value, key=lambda value: (value != parameter.value, -len(by_value[value]), by_value[value][0]))
+    by_value = _by_value(scope, key, runs)
+    order = sorted(by_value, key=lambda value: (value != parameter.value, *by_value[value].place))
     values = [
         _value_history(scope, key, value, parameter, by_value[value], in_detail=place < _MOST_IN_DETAIL)
         for place, value in enumerate(order)
@@ -146,7 +149,7 @@ def _history(scope: Scope, key: str, parameter: Parameter, runs: Mask) -> KeyHis
     away = line.columns.changing(sets.from_.get((key, parameter.value), ())) & line.is_dead & ~line.is_undecided
     turned = [
         TurnedTo(change.text, what_happened(run), run.id)
-        for run in map(line.run_at, np.flatnonzero(away)[-_MOST_IN_DETAIL:].tolist())
+        for run in map(line.run_at, np.flatnonzero(away)[-_MOST_TURNED:].tolist())
         for change in run.changes
         if change.key == key
     ]
@@ -161,50 +164,78 @@ def _history(scope: Scope, key: str, parameter: Parameter, runs: Mask) -> KeyHis
     )
 
 
-def _rows_by_value(scope: Scope, key: str, runs: Mask) -> dict[object, NDArray[np.intp]]:
-    """The rows of each value that can be known, ascending."""
-    columns = scope.line.columns
-    found: dict[object, NDArray[np.intp]] = {}
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The rows of a value, ascending, its text as the first of them spelled it, and how many of them ended how."""
+
+    rows: NDArray[np.intp]
+    text: str
+    dead: int
+    worked: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Most runs first, the earliest of equals."""
+        return -len(self.rows), int(self.rows[0])
+
+    def plus(self, other: _Group) -> _Group:
+        first = self if self.rows[0] < other.rows[0] else other
+        rows = np.sort(np.concatenate([self.rows, other.rows]))
+        return _Group(rows, first.text, self.dead + other.dead, self.worked + other.worked)
+
+
+def _by_value(scope: Scope, key: str, runs: Mask) -> dict[object, _Group]:
+    """The runs of each value that can be known."""
+    line, columns = scope.line, scope.line.columns
+    found: dict[object, _Group] = {}
     for table, column in columns.in_force(key):
-        numbers = table.first_numbers(column.dense(len(columns)))
+        spelled = column.dense(len(columns))
+        numbers = table.first_numbers(spelled)
         rows = np.flatnonzero(runs & (numbers != ABSENT))
+        dead = np.bincount(numbers[rows], line.is_dead[rows] & ~line.is_undecided[rows], len(table))
+        worked = np.bincount(numbers[rows], line.has_worked[rows], len(table))
         rows = rows[np.argsort(numbers[rows], kind="stable")]
         distinct, starts = np.unique(numbers[rows], return_index=True)
-        for number, group in zip(distinct.tolist(), np.split(rows, starts[1:]), strict=False):
+        ends = [*starts[1:].tolist(), len(rows)]
+        for number, start, end in zip(distinct.tolist(), starts.tolist(), ends, strict=True):
             value = table.values[number]
             if is_known(value):
-                found[value] = np.sort(np.concatenate([found[value], group])) if value in found else group
+                text = shown_value(table.recorded[int(spelled[rows[start]])])
+                group = _Group(rows[start:end], text, int(dead[number]), int(worked[number]))
+                found[value] = found[value].plus(group) if value in found else group
     return found
 
 
 def _value_history(
-    scope: Scope, key: str, value: object, parameter: Parameter, rows: NDArray[np.intp], in_detail: bool
+    scope: Scope, key: str, value: object, parameter: Parameter, group: _Group, in_detail: bool
 ) -> ValueHistory:
-    line, sets = scope.line, scope.line.columns.vocabulary.change_sets
-    dead = line.is_dead[rows] & ~line.is_undecided[rows]
-    by_this = line.columns.changing(sets.to.get((key, value), ()))[rows] if in_detail and dead.any() else dead & False
+    line, by_this = scope.line, 0
+    if in_detail and group.dead:
+        turned = line.columns.changing(line.columns.vocabulary.change_sets.to.get((key, value), ()))
+        by_this = int(np.count_nonzero((turned & line.is_dead & ~line.is_undecided)[group.rows]))
     return ValueHistory(
-        text=line.run_at(int(rows[0])).in_force[key].text,
+        text=group.text,
         is_draft=value == parameter.value,
-        runs=len(rows),
-        dead_ends=int(np.count_nonzero(dead)),
-        by_this=int(np.count_nonzero(dead & by_this)),
-        worked=int(np.count_nonzero(line.has_worked[rows])),
-        best=best_result(map(line.run_at, rows.tolist())) if in_detail else None,
-        records=tuple(line.columns.ids[row] for row in rows[::-1][:_MOST_RECORDS].tolist()),
+        runs=len(group.rows),
+        dead_ends=group.dead,
+        by_this=by_this,
+        worked=group.worked,
+        best=_best_result(line, group.rows) if in_detail else None,
+        records=tuple(line.columns.ids[row] for row in group.rows[::-1][:_MOST_RECORDS].tolist()) if in_detail else (),
     )
 
 
-def best_result(runs: Iterable[Run]) -> BestResult | None:
+def _best_result(line: LineHistory, rows: NDArray[np.intp]) -> BestResult | None:
     """The best finite value of the objective that most of the runs have, where its direction is known."""
-    by_metric: dict[str, list[tuple[float, str, str]]] = {}
-    for run in runs:
-        if run.objective is not None and run.objective[2] is not None and abs(run.objective[1]) != float("inf"):
-            name, value, direction = run.objective
-            if value == value:
-                by_metric.setdefault(name, []).append((value, run.id, direction or "min"))
-    if not by_metric:
+    facts = line.columns.facts
+    rows = rows[(facts["direction"][rows] != 0) & np.isfinite(facts["value"][rows])]
+    if not len(rows):
         return None
-    metric, results = max(by_metric.items(), key=lambda item: len(item[1]))
-    value, record, _ = min(results, key=lambda result: result[0] if result[2] == "min" else -result[0])
-    return BestResult(metric, value, record)
+    names = facts["objective"][rows]
+    counts = np.bincount(names)
+    metric = names[counts[names] == counts.max()][0]  # of metrics of as many runs the one that came first
+    rows = rows[names == metric]
+    worse = np.where(facts["direction"][rows] == DIRECTIONS.index("max"), -facts["value"][rows], facts["value"][rows])
+    best = int(rows[np.argmin(worse)])
+    name = line.columns.vocabulary.names.things[int(metric)]
+    return BestResult(name, float(facts["value"][best]), line.columns.ids[best])
