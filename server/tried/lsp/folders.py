@@ -31,6 +31,10 @@ REDISCOVER_SECONDS = 30.0
 """Sources that appear in places where none was are found this late at most, but for those in the folder itself and
 beside open documents."""
 
+GROWTH = 1.5
+"""While a pool is being read, open documents are looked at anew whenever it has grown by so much: a few times in all,
+however large it is."""
+
 POOL_PLACES = (".tried/pool.jsonl", ".soma/experiments.jsonl", "results.tsv")
 
 Stamp = Mapping[str, tuple[int, int, int] | None]
@@ -115,13 +119,20 @@ class Folder:
     def _growing(self, grown: Callable[[], None]) -> Callable[[PoolSnapshot], None]:
         """What the loading thread calls when more of the pool is there."""
         loop = asyncio.get_running_loop()
+        enough = 1
 
         def grow() -> None:
             if not self.loaded.is_set():
                 self.revision += 1
                 grown()
 
-        return lambda snapshot: on_loop(loop, grow)
+        def published(snapshot: PoolSnapshot) -> None:
+            nonlocal enough
+            if len(snapshot) >= enough:
+                enough = int(len(snapshot) * GROWTH) + 1
+                on_loop(loop, grow)
+
+        return published
 
     async def refresh(self, client: Client, loader: ThreadPoolExecutor, *, reconfigure: bool = False) -> bool:
         """Finds the sources anew and reads what has changed; True if an answer may be another one now."""
