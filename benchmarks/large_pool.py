@@ -27,6 +27,7 @@ from tried.draft.draft import ExperimentDraft
 from tried.draft.entries import Entry
 from tried.draft.parameters import Parameter, flatten
 from tried.findings import FindingSettings, find
+from tried.findings.key_history import key_history
 from tried.pool.history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 from tried.ranking import RankingIndex, RetrievalQuery, rank, tokenize
@@ -192,6 +193,7 @@ def measure(size: int, count: int, rounds: int) -> None:
         print(f"  build {name:8} {sum(seconds):7.2f} s; a batch of {BATCH:,}: first {first:.3f} s, last {last:.3f} s")
     each = (held - before) * 2**20 / size
     print(f"  memory {held:.0f} MB in all, {held - before:.0f} MB of it ours: {each:.0f} bytes a run")
+    few = max(3, rounds // 5)
     appends: list[float] = []
     ready: list[float] = []
     finds: list[float] = []
@@ -204,12 +206,15 @@ def measure(size: int, count: int, rounds: int) -> None:
         appends.append(first_half + second_half)
         ready.append(first_find)
         finds.append(again)
+    hovers: list[float] = []
+    for draft in drafts(size, count, few):
+        for parameter in draft.parameters[: 2 * few]:
+            hovers.append(timed(partial(key_history, draft, parameter, history, FindingSettings()))[1])
     queries = [f"{WORDS[n % len(WORDS)]} {WORDS[(n * 5) % len(WORDS)]} muon rotary {n}" for n in range(rounds)]
     ranks = [timed(partial(rank, RetrievalQuery(text), index, now=NOW, limit=20))[1] for text in queries]
     peer = Peer()
     for number in range(size):
         peer.add(record_of(number, count))
-    few = max(3, rounds // 5)
     peer_finds = [timed(partial(peer.find, draft))[1] for draft in drafts(size, count, few)]
     peer_ranks = [timed(partial(peer.rank, text))[1] for text in queries[:few]]
     print(f"  {'milliseconds':34}{'p50':>10}{'p95':>10}")
@@ -217,6 +222,7 @@ def measure(size: int, count: int, rounds: int) -> None:
     print(f"  {'first findings after that':34}{spread(ready)}")
     print(f"  {'findings':34}{spread(finds)}")
     print(f"  {'findings, plain scan':34}{spread(peer_finds)}")
+    print(f"  {'history of a key':34}{spread(hovers)}")
     print(f"  {'ranking':34}{spread(ranks)}")
     print(f"  {'ranking, plain scan':34}{spread(peer_ranks)}")
 
