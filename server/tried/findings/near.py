@@ -15,7 +15,9 @@ from tried.findings.move import parent_of
 from tried.findings.scope import Scope
 from tried.pool.column import Mask
 from tried.pool.run import Run
+from tried.pool.run_row import CAUSES
 
+_TOO_MUCH = (CAUSES.index("out_of_memory"), CAUSES.index("diverged"))
 _FARTHEST = 4.0
 """Beyond so many times the value, either way, a knob is no longer near."""
 
@@ -53,9 +55,9 @@ def _claim(scope: Scope, key: str, near: Mask) -> Claim | None:
     distance = np.abs(ours - dead)
     near &= distance < _nearest_that_worked(scope, key, ours, float(distance[near].min()))
     rows = np.flatnonzero(near)
-    # Of two as far away the one that is told louder: what ran out of memory below tells of what is above it.
-    beyond = np.abs(dead[rows]) > abs(ours)
-    by_distance = rows[np.lexsort((-rows, beyond, distance[rows]))]
+    # Of two as far away the one that is told louder (see `_at_most`), else the later one.
+    quieter = np.isin(columns.facts["cause"][rows], _TOO_MUCH) & (np.abs(dead[rows]) > abs(ours))
+    by_distance = rows[np.lexsort((-rows, quieter, distance[rows]))]
     nearest = next((run for row in by_distance.tolist() if _bears(scope, run := scope.line.run_at(row))), None)
     if nearest is None:
         return None
