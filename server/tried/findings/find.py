@@ -23,8 +23,8 @@ from tried.findings.settings import CODE_OF, FindingSettings
 from tried.findings.silence import unsilenced
 from tried.findings.wording import differences_of, message_of, told_run, why_of
 from tried.pool.history import LineHistory, ParameterHistory
+from tried.pool.key_names import item_hash
 from tried.pool.run import Run
-from tried.pool.run_columns import item_hash
 from tried.pool.run_row import NO_TIME, microseconds
 from tried.text import Span
 

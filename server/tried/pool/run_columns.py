@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tried.draft.parameters import is_known
 from tried.pool.column import Column, Mask, Numbers, Splice
+from tried.pool.key_names import KeyNames, item_hash
 from tried.pool.run_row import RunRow
 from tried.pool.vocabulary import ABSENT, KeyTable, Vocabulary, hash_of_id
 
@@ -41,36 +42,6 @@ _FACTS: Final[Mapping[str, type[np.generic]]] = {
     "sweep": np.int32,
 }
 """Columns that are named and mean as the fields of `RunRow`."""
-
-
-def item_hash(key: str, value: object) -> int:
-    """A number for a key and a value; others may have the same."""
-    return hash((key, value))
-
-
-class KeyNames:
-    """The keys that runs of a line logged or changed, and by what a draft may call them."""
-
-    def __init__(self, keys: frozenset[str]) -> None:
-        self.keys: Final = keys
-
-    @cached_property
-    def by_last_segment(self) -> Mapping[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = {}
-        for key in sorted(self.keys):
-            found.setdefault(key.rsplit(".", 1)[-1], []).append(key)
-        return {name: tuple(keys) for name, keys in found.items()}
-
-    @cached_property
-    def by_suffix(self) -> Mapping[str, str | None]:
-        """The key that ends in these segments; None where several do."""
-        found: dict[str, str | None] = {}
-        for key in sorted(self.keys):
-            rest = key
-            while "." in rest:
-                rest = rest.split(".", 1)[1]
-                found[rest] = None if rest in found else key
-        return found
 
 
 class RunColumns:
