@@ -19,14 +19,21 @@ def repeats(scope: Scope) -> tuple[list[Run], list[Run]]:
     but_budget: list[Run] = []
     counts = scope.compared
     same = (counts.differing == 0) & (counts.draft_only == 0) & (counts.equal >= _FEWEST_KNOBS)
+    alike: dict[tuple[int, int, int], list[Run] | None] = {}
     for run in scope.nearly_equal_among(same & scope.admitted):
-        found = scope.comparison(run)
-        lengths = [key for key in (*found.equal_budget, *found.budget) if _is_length(run, key)]
-        if len(found.equal) + len(lengths) < scope.settings.minimum_compared:
-            continue
-        if scope.lacks_nothing_of(run):
-            (but_budget if differing_budgets(scope, run) else exact).append(run)
+        kind = run.shape, run.signature, run.change_set  # replicates are judged once
+        if kind not in alike:
+            is_repeat = _compares_enough(scope, run) and scope.lacks_nothing_of(run)
+            alike[kind] = None if not is_repeat else but_budget if differing_budgets(scope, run) else exact
+        if (found := alike[kind]) is not None:
+            found.append(run)
     return exact, but_budget
+
+
+def _compares_enough(scope: Scope, run: Run) -> bool:
+    found = scope.comparison(run)
+    lengths = [key for key in (*found.equal_budget, *found.budget) if _is_length(run, key)]
+    return len(found.equal) + len(lengths) >= scope.settings.minimum_compared
 
 
 def differing_budgets(scope: Scope, run: Run) -> list[str]:
