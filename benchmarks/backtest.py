@@ -13,9 +13,9 @@ from pathlib import Path
 
 from study_rules import study_flags
 from tried.evaluation.backtest import Tally, backtest
+from tried.pool.history.run import Run, run_of
 from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import Run, run_of
 from tried.pool.sources.journal_source import JournalSource
 
 

@@ -22,7 +22,7 @@ from tried.evaluation.judgements import Judgement, pool_before, read_judgements
 from tried.evaluation.metrics import ndcg_at, recall_at
 from tried.findings import Finding, FindingSettings, find
 from tried.findings.claim import LOUDNESS
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 from tried.ranking.index import RankingIndex
 from tried.ranking.policy import Policy

@@ -28,7 +28,7 @@ from tried.draft.entries import Entry
 from tried.draft.parameters import Parameter, flatten
 from tried.findings import FindingSettings, find
 from tried.findings.key_history import key_history
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 from tried.ranking import RankingIndex, RetrievalQuery, rank, tokenize
 from tried.ranking.bag import bag_of

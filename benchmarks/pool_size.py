@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.source import BATCH, Delta

@@ -8,7 +8,7 @@ no run that worked at, between or nearer).
 from __future__ import annotations
 
 from tried.draft.parameters import UNKNOWN
-from tried.pool.run import Run
+from tried.pool.history.run import Run
 
 
 def study_flags(draft: Run, earlier: list[Run]) -> set[str]:

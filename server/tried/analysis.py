@@ -117,7 +117,7 @@ def tables_beside(path: Path | None, snapshot: PoolSnapshot) -> list[SourceRepor
     """The pool's results tables that stand in the folder of `path`."""
     if path is None:
         return []
-    from tried.pool.sources.results_table import KIND
+    from tried.pool.sources.tables.results_table import KIND
 
     return [source for source in snapshot.sources if source.kind == KIND and Path(source.path).parent == path.parent]
 

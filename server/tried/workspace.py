@@ -146,7 +146,7 @@ class Workspace:
         """Waits until what servers are being asked for has come, but no longer than so many seconds, and reads it."""
         if not self.remotes:
             return self.snapshot
-        from tried.pool.sources.remote_source import RemoteSource
+        from tried.pool.sources.remote.source import RemoteSource
 
         deadline = time.monotonic() + seconds
         for source in self._pool.sources:

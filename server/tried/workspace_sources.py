@@ -184,8 +184,8 @@ class SourceFinder:
         settings = [one for one in loaded.settings.remote if one.enable and self._is_meant(one)]
         if not settings:
             return {}
-        from tried.pool.sources.remote_source import remote_source
-        from tried.pool.sources.remote_tracker import WANDB_ADDRESS, RemoteTracker, shown_address
+        from tried.pool.sources.remote.source import remote_source
+        from tried.pool.sources.remote.tracker import WANDB_ADDRESS, RemoteTracker, shown_address
         from tried.storage.cache import cache_folder
 
         rules = Rules(parent_key=loaded.settings.pool.parent_key)

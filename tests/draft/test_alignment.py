@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tried.draft.alignment import AlignedDraft, align
 from tried.draft.parameters import parameters_of
 from tried.draft.syntax import parse
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 
 

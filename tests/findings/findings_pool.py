@@ -9,7 +9,7 @@ from typing import Any
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import parse
 from tried.findings import Finding, FindingSettings, find
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 
 Changes = Mapping[str, tuple[Any, Any]]

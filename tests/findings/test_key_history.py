@@ -6,7 +6,7 @@ from tried.draft.draft import drafts_of
 from tried.draft.syntax import parse
 from tried.findings import FindingSettings
 from tried.findings.key_history import KeyHistory, is_untried, key_history
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 
 

@@ -14,7 +14,7 @@ from tried.draft.draft import drafts_of
 from tried.draft.syntax import parse
 from tried.findings.comparison import compare
 from tried.findings.line_comparison import compare_columns, compare_each
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 
 VALUES = st.sampled_from([1, 2, "1.0", "x", None, "${a}", "y" * 250, [1, 2], "false"])
 KEYS = ["lr", "model.depth", "max_steps", "dataset", "layers.0.units", "layers.1.units", "datasets.0.name"]

@@ -12,7 +12,7 @@ from tried.draft.draft import drafts_of
 from tried.draft.entries import Special
 from tried.draft.parameters import comparable, normalise_key
 from tried.draft.syntax import parse
-from tried.pool.sources.config_versions import (
+from tried.pool.sources.tables.config_versions import (
     CHANGE_LIMIT,
     PARAMETER_LIMIT,
     ConfigVersions,

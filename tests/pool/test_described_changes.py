@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tried.pool.sources.described_changes import changes_in, is_baseline
+from tried.pool.sources.tables.described_changes import changes_in, is_baseline
 
 Changes = list[tuple[str | None, object, object]]
 

@@ -11,8 +11,8 @@ from tried.pool.sources import discovery, registry
 from tried.pool.sources.discovery import discover, project_of
 from tried.pool.sources.journal_source import JournalSource
 from tried.pool.sources.registry import Hints, Plugins, SourceKind
-from tried.pool.sources.results_table import ResultsTableSource
 from tried.pool.sources.sniffing import source_of
+from tried.pool.sources.tables.results_table import ResultsTableSource
 
 TABLE = "commit\tval_loss\tstatus\tdescription\na1a1a1a\t1\tkeep\tx\n"
 

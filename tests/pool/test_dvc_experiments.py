@@ -14,11 +14,11 @@ from git_folders import GitFolder
 
 from tried.pool.outcome import is_dead_end
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources import dvc_experiments
-from tried.pool.sources.dvc_experiments import DvcExperimentsSource, store_at
-from tried.pool.sources.dvc_files import flattened, locked_params, merged, metrics_in, named_files
+from tried.pool.sources.common.run_files import Unreadable
+from tried.pool.sources.dvc import experiments as dvc_experiments
+from tried.pool.sources.dvc.experiments import DvcExperimentsSource, store_at
+from tried.pool.sources.dvc.files import flattened, locked_params, merged, metrics_in, named_files
 from tried.pool.sources.kit import problems_of
-from tried.pool.sources.run_files import Unreadable
 from tried.storage.repository import Repository
 
 PIPELINE = """

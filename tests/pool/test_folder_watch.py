@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tried.pool.sources.folder_watch import (
+from tried.pool.sources.common.folder_watch import (
     RUNNING_SECONDS,
     SLICE,
     YOUNG_SECONDS,

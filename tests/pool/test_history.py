@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tried.pool.history import LineHistory, ParameterHistory
+from tried.pool.history.parameter_history import LineHistory, ParameterHistory
+from tried.pool.history.run import Run
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import Run
 
 
 def record(record_id: str, params: dict[str, Any], **fields: Any) -> ExperimentRecord:

@@ -14,7 +14,7 @@ import pytest
 
 from tried.draft.parameters import UNKNOWN, flatten
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources.hydra_folders import HydraFoldersSource, store_at
+from tried.pool.sources.hydra.folders import HydraFoldersSource, store_at
 from tried.pool.sources.kit import problems_of, scan_all
 
 HYDRA = """hydra:

@@ -13,9 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tried.pool.sources.logged_metrics import END_LIMIT, METRIC_LIMIT, WHOLE_LIMIT, Logged, last_of, metrics_in_csv
-from tried.pool.sources.logged_metrics import metrics_in_json as in_json
-from tried.pool.sources.run_files import FolderReader, Unreadable, bytes_of, end_of, json_in, start_of, text_of
+from tried.pool.sources.common.logged_metrics import (
+    END_LIMIT,
+    METRIC_LIMIT,
+    WHOLE_LIMIT,
+    Logged,
+    last_of,
+    metrics_in_csv,
+)
+from tried.pool.sources.common.logged_metrics import metrics_in_json as in_json
+from tried.pool.sources.common.run_files import FolderReader, Unreadable, bytes_of, end_of, json_in, start_of, text_of
 
 
 def test_the_last_number_of_each_metric_counts() -> None:

@@ -17,8 +17,8 @@ import pytest
 from mlflow_stores import OLDEST, START, TABLES, add_metric, add_run, make_database
 
 from tried.pool.sources.kit import Said, problems_of, scan_all
-from tried.pool.sources.mlflow_database import MlflowDatabaseSource, store_at
-from tried.pool.sources.mlflow_tables import CHUNK
+from tried.pool.sources.mlflow.database import MlflowDatabaseSource, store_at
+from tried.pool.sources.mlflow.tables import CHUNK
 from tried.pool.sources.source import BATCH
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tried.pool.sources.mlflow_family import ALONE, Families, Member, Place, member_of
+from tried.pool.sources.mlflow.family import ALONE, Families, Member, Place, member_of
 
 SWEEP_OF_P = Place("experiment", "mlflow:p")
 

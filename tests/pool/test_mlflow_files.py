@@ -10,8 +10,8 @@ import pytest
 from mlflow_stores import START, make_run_folder
 
 from tried.pool.sources.kit import Said, problems_of, scan_all
-from tried.pool.sources.mlflow_files import PATIENCE, SLICE, MlflowFilesSource, store_at
-from tried.pool.sources.mlflow_folder import PAGE
+from tried.pool.sources.mlflow.files import PATIENCE, SLICE, MlflowFilesSource, store_at
+from tried.pool.sources.mlflow.folder import PAGE
 
 
 @pytest.fixture

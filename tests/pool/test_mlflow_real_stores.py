@@ -9,7 +9,7 @@ import pytest
 
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.kit import scan_all
-from tried.pool.sources.mlflow_files import MlflowFilesSource
+from tried.pool.sources.mlflow.files import MlflowFilesSource
 
 STORES = Path(__file__).parents[2] / ".." / "shared" / "data" / "stores"
 

@@ -9,7 +9,7 @@ import pytest
 
 from tried.draft.parameters import flatten, parameters_of
 from tried.draft.syntax import parse
-from tried.pool.sources.mlflow_run import RunInfo, metric, moment, parameter, place_from, project_of_run, tracked_run
+from tried.pool.sources.mlflow.run import RunInfo, metric, moment, parameter, place_from, project_of_run, tracked_run
 from tried.pool.sources.tracked_run import record_of
 
 NESTED: dict[str, Any] = {

@@ -7,11 +7,12 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from tried.pool.sources import optuna_database, optuna_journal
 from tried.pool.sources.kit import Said, problems_of, scan_all
-from tried.pool.sources.optuna_database import OptunaDatabaseSource
-from tried.pool.sources.optuna_journal import OptunaJournalSource
-from tried.pool.sources.optuna_trial import Study, Trial, run_of_trial
+from tried.pool.sources.optuna import database as optuna_database
+from tried.pool.sources.optuna import journal as optuna_journal
+from tried.pool.sources.optuna.database import OptunaDatabaseSource
+from tried.pool.sources.optuna.journal import OptunaJournalSource
+from tried.pool.sources.optuna.trial import Study, Trial, run_of_trial
 from tried.pool.sources.source import BATCH, Source
 from tried.pool.sources.tracked_run import record_of
 

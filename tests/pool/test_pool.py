@@ -17,8 +17,8 @@ from tried.pool.journal import append, conclude
 from tried.pool.pool import Coverage, Pool, PoolSnapshot
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.journal_source import JournalSource
-from tried.pool.sources.results_table import ResultsTableSource
 from tried.pool.sources.source import Delta, Skipped
+from tried.pool.sources.tables.results_table import ResultsTableSource
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

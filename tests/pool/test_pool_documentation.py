@@ -14,10 +14,10 @@ from tried.pool.causes import CAUSES
 from tried.pool.journal import LINE_LIMIT
 from tried.pool.reading import DEPTH_LIMIT, read_line
 from tried.pool.record import CHANGES, ExperimentRecord
-from tried.pool.sources import table_layout
-from tried.pool.sources.described_changes import changes_in
 from tried.pool.sources.discovery import TABLE_NAMES
 from tried.pool.sources.source import REMARKS_LIMIT, SKIPPED_LIMIT
+from tried.pool.sources.tables import layout as table_layout
+from tried.pool.sources.tables.described_changes import changes_in
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -15,7 +15,7 @@ from tried.pool.outcome import cause_of, is_dead_end, worked
 from tried.pool.pool import Pool, PoolSnapshot
 from tried.pool.sources.discovery import discover
 from tried.pool.sources.journal_source import JournalSource
-from tried.pool.sources.results_table import ResultsTableSource
+from tried.pool.sources.tables.results_table import ResultsTableSource
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 JOURNAL = DATA / "pool.jsonl"

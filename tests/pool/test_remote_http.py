@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from remote_servers import Asked, respond, serving
 
-from tried.pool.sources.mlflow_server import MlflowServer
-from tried.pool.sources.remote_cache import RemoteCache
-from tried.pool.sources.remote_fetch import Fetcher, Server
-from tried.pool.sources.remote_http import RemoteClient, RemoteFailure
-from tried.pool.sources.remote_tracker import Kind, RemoteTracker, Secret, endpoint_of
-from tried.pool.sources.wandb_server import WandbServer
+from tried.pool.sources.remote.cache import RemoteCache
+from tried.pool.sources.remote.fetch import Fetcher, Server
+from tried.pool.sources.remote.http import RemoteClient, RemoteFailure
+from tried.pool.sources.remote.mlflow_server import MlflowServer
+from tried.pool.sources.remote.tracker import Kind, RemoteTracker, Secret, endpoint_of
+from tried.pool.sources.remote.wandb_server import WandbServer
 
 TOKEN = "s3cr3t-t0ken"
 KINDS: tuple[Kind, ...] = ("mlflow", "wandb")

@@ -17,14 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from remote_servers import Asked, LocalServer, MlflowApi, WandbApi, mlflow_run, respond, serving, wandb_node
 
-from tried.pool.sources import remote_cache, remote_source, wandb_server
 from tried.pool.sources.kit import Said, scan_all
-from tried.pool.sources.mlflow_server import MlflowServer
-from tried.pool.sources.remote_cache import RemoteCache
-from tried.pool.sources.remote_http import RemoteClient
-from tried.pool.sources.remote_source import RemoteSource
-from tried.pool.sources.remote_source import remote_source as make
-from tried.pool.sources.remote_tracker import RemoteTracker, Secret
+from tried.pool.sources.remote import cache as remote_cache
+from tried.pool.sources.remote import source as remote_source
+from tried.pool.sources.remote import wandb_server
+from tried.pool.sources.remote.cache import RemoteCache
+from tried.pool.sources.remote.http import RemoteClient
+from tried.pool.sources.remote.mlflow_server import MlflowServer
+from tried.pool.sources.remote.source import RemoteSource
+from tried.pool.sources.remote.source import remote_source as make
+from tried.pool.sources.remote.tracker import RemoteTracker, Secret
 
 KEY = "s3cr3t-k3y"
 
@@ -413,7 +415,7 @@ def test_mlflow_answers_of_odd_shapes(answer: Any, tmp_path: Path) -> None:
 
 
 def test_a_server_whose_pages_have_no_end_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tried.pool.sources.remote_fetch.PAGES_LIMIT", 20)
+    monkeypatch.setattr("tried.pool.sources.remote.fetch.PAGES_LIMIT", 20)
     count = iter(range(10_000))
 
     def more(handler: BaseHTTPRequestHandler, asked: Asked) -> None:

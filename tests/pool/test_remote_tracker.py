@@ -10,7 +10,7 @@ import pickle
 
 import pytest
 
-from tried.pool.sources.remote_tracker import (
+from tried.pool.sources.remote.tracker import (
     Endpoint,
     RemoteRefused,
     RemoteTracker,

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tried.pool.outcome import is_dead_end, worked
 from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources import table_rows
-from tried.pool.sources.results_table import ResultsTableSource, is_results_table, research_line_of
 from tried.pool.sources.source import Delta
-from tried.pool.sources.table_layout import Layout, Status, status_of_row
+from tried.pool.sources.tables import rows as table_rows
+from tried.pool.sources.tables.layout import Layout, Status, status_of_row
+from tried.pool.sources.tables.results_table import ResultsTableSource, is_results_table, research_line_of
 
 HEADER = "commit\tval_bpb\tmemory_gb\tstatus\tdescription"
 BASIC = f"""{HEADER}

@@ -10,7 +10,7 @@ import pytest
 from tried.pool.outcome import is_dead_end
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.kit import scan_all
-from tried.pool.sources.results_table import ResultsTableSource
+from tried.pool.sources.tables.results_table import ResultsTableSource
 
 STORES = Path(__file__).parents[2].parent / "shared" / "data" / "stores"
 TABLES = sorted(path.relative_to(STORES).as_posix() for path in STORES.rglob("*.tsv"))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tried.pool.sources.run_log import ENDING_LIMIT, ending_in, is_stopped_from_outside, tail_of
+from tried.pool.sources.common.run_log import ENDING_LIMIT, ending_in, is_stopped_from_outside, tail_of
 
 FRAMES = """Traceback (most recent call last):
   File "/home/x/train.py", line 12, in main

@@ -18,9 +18,9 @@ from tried.pool.sources.discovery import discover
 from tried.pool.sources.journal_source import JournalSource
 from tried.pool.sources.kit import problems_of, scan_all
 from tried.pool.sources.registry import SourceKind
-from tried.pool.sources.results_table import ResultsTableSource
 from tried.pool.sources.sniffing import source_of
 from tried.pool.sources.source import Delta, Skipped, Source
+from tried.pool.sources.tables.results_table import ResultsTableSource
 
 
 def journal(folder: Path) -> Path:

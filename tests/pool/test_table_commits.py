@@ -10,8 +10,8 @@ from git_folders import GitFolder
 
 from tried.pool.outcome import is_dead_end
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources import table_commits
-from tried.pool.sources.results_table import ResultsTableSource
+from tried.pool.sources.tables import commits as table_commits
+from tried.pool.sources.tables.results_table import ResultsTableSource
 from tried.storage.commit_cache import cache_of
 from tried.storage.git_objects import Objects
 

@@ -24,9 +24,9 @@ from wandb_files import (
 )
 
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources import wandb_folders
 from tried.pool.sources.kit import problems_of, scan_all
-from tried.pool.sources.wandb_folders import WandbSource, store_at
+from tried.pool.sources.wandb import folders as wandb_folders
+from tried.pool.sources.wandb.folders import WandbSource, store_at
 
 CONFIG = """
 wandb_version: 1
@@ -151,7 +151,7 @@ def test_nan_with_the_step_at_which_it_began(store: Path) -> None:
 def test_a_long_history_is_looked_through_only_for_a_run_that_went_wrong(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tried.pool.sources.wandb_folder.LOG_BESIDE_FILES", 2 * 32 * 1024)
+    monkeypatch.setattr("tried.pool.sources.wandb.folder.LOG_BESIDE_FILES", 2 * 32 * 1024)
     steps = [history_record(step, {"loss": math.nan if step == 700 else 1.0, "pad": "p" * 200}) for step in range(1400)]
     log = [run_record("ab12", {"lr": 1}, name="long"), *steps, exit_record(0)]
     online_run(store, "ab12", CONFIG, '{"loss": NaN}', log=log)

@@ -24,8 +24,8 @@ from wandb_files import (
     summary_record,
 )
 
-from tried.pool.sources.wandb_frames import NotAWandbLog
-from tried.pool.sources.wandb_log import WandbLog, read_log
+from tried.pool.sources.wandb.frames import NotAWandbLog
+from tried.pool.sources.wandb.log import WandbLog, read_log
 
 RUN = run_record("ab12", {"lr": 0.1}, project="denoise", name="näme ✓", notes="a note", tags=["one", "two"], sweep="s1")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.kit import Said, scan_all
-from tried.pool.sources.wandb_folders import WandbSource, store_at
+from tried.pool.sources.wandb.folders import WandbSource, store_at
 
 STORES = Path(__file__).parents[3] / "shared" / "data" / "stores" / "wandb-online"
 pytestmark = pytest.mark.skipif(not STORES.exists(), reason="needs ../shared/data")

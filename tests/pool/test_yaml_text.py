@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tried.pool.sources.yaml_text import DEPTH_LIMIT, SIZE_LIMIT, UnreadableYaml, load_yaml
+from tried.pool.sources.common.yaml_text import DEPTH_LIMIT, SIZE_LIMIT, UnreadableYaml, load_yaml
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tried.draft.draft import Component
 from tried.draft.entries import Entry
 from tried.findings.finding import Difference, Finding
 from tried.findings.key_history import BestResult, KeyHistory, TurnedTo, ValueHistory
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.pool import PoolSnapshot
 from tried.pool.record import ExperimentRecord
 from tried.ranking import ScoreComponents, ScoredRecord, Term

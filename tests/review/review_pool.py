@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
+from tried.pool.history.run import Run
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import Run
 from tried.review.runs import runs_in
 
 

@@ -8,7 +8,7 @@ from review_pool import failed, record
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import parse
 from tried.findings.settings import FindingSettings
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord, Verdict
 from tried.review.comment_conclusions import CommentConclusion, Offer, conclusions_in, offers, read_comment
 from tried.text import LineIndex

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from review_pool import failed, record, runs_from
 
+from tried.pool.history.run import Run
 from tried.pool.record import Cause
-from tried.pool.run import Run
 from tried.review.regions import Region, chance_of, region_of
 from tried.review.working import Working
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from review_pool import record
 
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.review.runs import is_concluded, newest_in, runs_in
 
 HISTORY = ParameterHistory.empty().updated(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tried.pool.history.run import Run, run_of
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import Run, run_of
 from tried.review.selection import SelectionError, parse_selection, unknown_name
 
 

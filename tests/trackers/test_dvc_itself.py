@@ -12,7 +12,7 @@ import pytest
 from tried.draft.parameters import TRUNCATED, flatten
 from tried.pool.outcome import is_dead_end
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources.dvc_experiments import DvcExperimentsSource
+from tried.pool.sources.dvc.experiments import DvcExperimentsSource
 
 Writer = Callable[..., "subprocess.CompletedProcess[str]"]
 

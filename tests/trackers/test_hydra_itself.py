@@ -12,7 +12,7 @@ import pytest
 
 from tried.draft.parameters import TRUNCATED, UNKNOWN, flatten
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources.hydra_folders import HydraFoldersSource, store_at
+from tried.pool.sources.hydra.folders import HydraFoldersSource, store_at
 from tried.pool.sources.kit import Said, problems_of, scan_all
 
 KILLED = -9

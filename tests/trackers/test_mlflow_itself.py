@@ -14,8 +14,8 @@ from tried.draft.parameters import comparable, flatten, parameters_of
 from tried.draft.syntax import parse
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.kit import Said, scan_all
-from tried.pool.sources.mlflow_database import MlflowDatabaseSource
-from tried.pool.sources.mlflow_files import MlflowFilesSource
+from tried.pool.sources.mlflow.database import MlflowDatabaseSource
+from tried.pool.sources.mlflow.files import MlflowFilesSource
 from tried.pool.sources.source import Source
 
 Write = Callable[..., subprocess.CompletedProcess[str]]

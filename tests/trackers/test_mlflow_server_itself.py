@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from tried.pool.sources.kit import Said, scan_all
-from tried.pool.sources.remote_source import RemoteSource, remote_source
-from tried.pool.sources.remote_tracker import RemoteTracker
+from tried.pool.sources.remote.source import RemoteSource, remote_source
+from tried.pool.sources.remote.tracker import RemoteTracker
 
 START_SECONDS = 120
 

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from tried.pool.record import ExperimentRecord
-from tried.pool.sources import optuna_database, optuna_journal
 from tried.pool.sources.kit import Said, scan_all
-from tried.pool.sources.optuna_database import OptunaDatabaseSource
-from tried.pool.sources.optuna_journal import OptunaJournalSource
+from tried.pool.sources.optuna import database as optuna_database
+from tried.pool.sources.optuna import journal as optuna_journal
+from tried.pool.sources.optuna.database import OptunaDatabaseSource
+from tried.pool.sources.optuna.journal import OptunaJournalSource
 from tried.pool.sources.source import Source
 
 Write = Callable[..., subprocess.CompletedProcess[str]]

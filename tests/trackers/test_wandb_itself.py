@@ -11,7 +11,7 @@ import pytest
 
 from tried.pool.record import ExperimentRecord
 from tried.pool.sources.kit import Said, problems_of, scan_all
-from tried.pool.sources.wandb_folders import WandbSource, store_at
+from tried.pool.sources.wandb.folders import WandbSource, store_at
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.selecting import SHOWN, drafts_in, members, named, selected, told
 from tried.draft.syntax import parse
 from tried.pool import journal
+from tried.pool.history.run import Run
 from tried.pool.record import ExperimentRecord, Verdict
-from tried.pool.run import Run
 from tried.render.escape import plain
 from tried.render.reports import conclude_report, conclusions_report
 from tried.render.words import counted

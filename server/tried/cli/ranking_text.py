@@ -8,9 +8,9 @@ from datetime import datetime
 from rich.text import Text
 
 from tried.cli.output import console, line_of
+from tried.pool.history.run import Ending
 from tried.pool.pool import PoolSnapshot
-from tried.pool.run import Ending
-from tried.pool.sources.results_table import KIND as RESULTS_TABLE
+from tried.pool.sources.tables.results_table import KIND as RESULTS_TABLE
 from tried.ranking.breakdown import ScoredRecord, Term
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.tokenizer import tokenize

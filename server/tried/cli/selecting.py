@@ -14,8 +14,8 @@ from tried.cli.options import empty_pool_advice
 from tried.cli.output import line_of
 from tried.draft.draft import ExperimentDraft, drafts_of
 from tried.draft.syntax import language_of, parse
+from tried.pool.history.run import Run
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import Run
 from tried.record_names import Found, find_record
 from tried.render.escape import plain, shortened
 from tried.render.words import MARKS

@@ -14,10 +14,10 @@ from tried.draft.entries import Entry
 from tried.draft.parameters import Parameter, flatten
 from tried.findings import FindingSettings, find
 from tried.findings.claim import LOUDNESS
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
+from tried.pool.history.run import run_of
 from tried.pool.outcome import Directions
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import run_of
 from tried.text import Span
 
 Kind = tuple[str, str]

@@ -8,9 +8,9 @@ from typing import Final
 from tried.draft.parameters import Parameter
 from tried.findings.finding import Evidence, Severity
 from tried.findings.settings import FindingSettings, Reason
-from tried.pool.history import LineHistory
-from tried.pool.run import Run
-from tried.pool.run_row import Flag
+from tried.pool.history.parameter_history import LineHistory
+from tried.pool.history.run import Run
+from tried.pool.history.run_row import Flag
 
 LOUDNESS: Final[dict[Severity, int]] = {"off": 0, "hover": 1, "information": 2, "warning": 3}
 

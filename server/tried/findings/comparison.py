@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tried.draft.alignment import AlignedDraft
 from tried.draft.parameters import TRUNCATED, UNKNOWN, ParameterKind
-from tried.pool.run import Run
-from tried.pool.vocabulary import number_of
+from tried.pool.history.run import Run
+from tried.pool.history.vocabulary import number_of
 
 __all__ = ["Comparison", "compare", "is_item_of_a_list_in", "list_prefix", "number_of"]
 

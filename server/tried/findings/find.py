@@ -22,10 +22,10 @@ from tried.findings.scope import Scope
 from tried.findings.settings import CODE_OF, FindingSettings
 from tried.findings.silence import unsilenced
 from tried.findings.wording import differences_of, message_of, told_run, why_of
-from tried.pool.history import LineHistory, ParameterHistory
-from tried.pool.key_names import item_hash
-from tried.pool.run import Run
-from tried.pool.run_row import NO_TIME, microseconds
+from tried.pool.history.key_names import item_hash
+from tried.pool.history.parameter_history import LineHistory, ParameterHistory
+from tried.pool.history.run import Run
+from tried.pool.history.run_row import NO_TIME, microseconds
 from tried.text import Span
 
 RULES: tuple[Callable[[Scope], list[Claim]], ...] = (

@@ -14,10 +14,10 @@ from tried.findings.find import own_line, scopes
 from tried.findings.scope import Scope
 from tried.findings.settings import FindingSettings
 from tried.findings.wording import what_happened
-from tried.pool.column import Mask
-from tried.pool.history import LineHistory, ParameterHistory
-from tried.pool.run_row import DIRECTIONS
-from tried.pool.vocabulary import ABSENT
+from tried.pool.history.column import Mask
+from tried.pool.history.parameter_history import LineHistory, ParameterHistory
+from tried.pool.history.run_row import DIRECTIONS
+from tried.pool.history.vocabulary import ABSENT
 
 
 @dataclass(frozen=True, slots=True)

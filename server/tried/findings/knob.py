@@ -10,10 +10,10 @@ from tried.draft.parameters import Parameter, ParameterKind, is_known
 from tried.findings.claim import Claim
 from tried.findings.finding import Severity
 from tried.findings.scope import Scope
-from tried.pool.column import Mask
-from tried.pool.run import Run
-from tried.pool.run_row import NO_TIME
-from tried.pool.vocabulary import ABSENT
+from tried.pool.history.column import Mask
+from tried.pool.history.run import Run
+from tried.pool.history.run_row import NO_TIME
+from tried.pool.history.vocabulary import ABSENT
 
 _MOST_BLAMED = 3
 """More parameters that only the very same runs set are an experiment of its own, and no single knob is to blame."""

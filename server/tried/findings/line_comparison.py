@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from tried.draft.alignment import AlignedDraft
 from tried.draft.parameters import TRUNCATED, UNKNOWN, Parameter, ParameterKind
 from tried.findings.comparison import compare, is_item_of_a_list_in, list_prefix
-from tried.pool.column import Column, Mask
-from tried.pool.history import LineHistory
-from tried.pool.run_columns import Held, RunColumns
-from tried.pool.vocabulary import ABSENT, KeyTable
+from tried.pool.history.column import Column, Mask
+from tried.pool.history.parameter_history import LineHistory
+from tried.pool.history.run_columns import Held, RunColumns
+from tried.pool.history.vocabulary import ABSENT, KeyTable
 
 Counts = NDArray[Any]
 

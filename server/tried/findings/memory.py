@@ -10,7 +10,7 @@ import numpy as np
 from tried.draft.keys import words_of
 from tried.findings.comparison import number_of
 from tried.findings.scope import Scope
-from tried.pool.run import Run
+from tried.pool.history.run import Run
 
 _SIZE_WORDS: Final = frozenset(
     {"batch", "size", "batchsize", "seq", "seqlen", "sequence", "length", "len", "context", "block", "tokens", "layers"}

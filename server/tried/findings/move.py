@@ -13,11 +13,11 @@ from tried.findings.comparison import number_of
 from tried.findings.finding import Severity
 from tried.findings.memory import as_large_fitted, is_size, is_smaller_somewhere, largest_fitting
 from tried.findings.scope import Scope
-from tried.pool.column import Mask
-from tried.pool.history import LineHistory
-from tried.pool.run import Run
-from tried.pool.run_row import CAUSES
-from tried.pool.vocabulary import KeyChange
+from tried.pool.history.column import Mask
+from tried.pool.history.parameter_history import LineHistory
+from tried.pool.history.run import Run
+from tried.pool.history.run_row import CAUSES
+from tried.pool.history.vocabulary import KeyChange
 
 _OUT_OF_MEMORY: Final = CAUSES.index("out_of_memory")
 

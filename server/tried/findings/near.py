@@ -13,9 +13,9 @@ from tried.findings.finding import Severity
 from tried.findings.memory import is_size, largest_fitting
 from tried.findings.move import parent_of
 from tried.findings.scope import Scope
-from tried.pool.column import Mask
-from tried.pool.run import Run
-from tried.pool.run_row import CAUSES
+from tried.pool.history.column import Mask
+from tried.pool.history.run import Run
+from tried.pool.history.run_row import CAUSES
 
 _TOO_MUCH = (CAUSES.index("out_of_memory"), CAUSES.index("diverged"))
 _FARTHEST = 4.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tried.findings.claim import Claim
 from tried.findings.finding import Severity
 from tried.findings.scope import Scope, is_length
-from tried.pool.run import Run
+from tried.pool.history.run import Run
 
 _FEWEST_KNOBS = 2
 """Of what is equal, at least so many are no budgets: two equal intervals and a learning rate are no experiment."""

@@ -15,11 +15,11 @@ from tried.draft.parameters import ParameterKind, is_known
 from tried.findings.comparison import Comparison, compare, number_of
 from tried.findings.line_comparison import LineComparison, compare_line
 from tried.findings.settings import FindingSettings
-from tried.pool.column import Mask
-from tried.pool.history import LineHistory
-from tried.pool.run import Run
-from tried.pool.run_row import CAUSES, Flag
-from tried.pool.vocabulary import KeyChange
+from tried.pool.history.column import Mask
+from tried.pool.history.parameter_history import LineHistory
+from tried.pool.history.run import Run
+from tried.pool.history.run_row import CAUSES, Flag
+from tried.pool.history.vocabulary import KeyChange
 
 _LENGTH_WORDS: Final = frozenset(
     {"epoch", "epochs", "step", "steps", "iter", "iters", "iteration", "iterations", "update", "updates"}

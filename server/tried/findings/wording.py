@@ -12,8 +12,8 @@ from tried.findings.claim import STRENGTH, Claim, reason_of
 from tried.findings.finding import Difference
 from tried.findings.scope import Scope
 from tried.pool.headline import shown_duration
+from tried.pool.history.run import Run
 from tried.pool.outcome import moved_the_wrong_way
-from tried.pool.run import Run
 
 _HEADLINE_LENGTH = 72
 _CHANGE_LENGTH = 100

@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Final
 
 from tried.pool.assembly import CHUNK, Assembly
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.outcome import Directions
 from tried.pool.record_facts import Coverage, RecordFacts, Totals
 from tried.pool.snapshot import PoolSnapshot, SourceReport, SpooledRecords

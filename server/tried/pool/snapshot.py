@@ -12,7 +12,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.outcome import Directions
 from tried.pool.record import ExperimentRecord
 from tried.pool.record_facts import Coverage, RecordFacts, Totals, facts_of

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from tried.findings.finding import Finding
+from tried.pool.history.run import Run
 from tried.pool.outcome import Directions, is_dead_end
 from tried.pool.record import ExperimentRecord, finite
-from tried.pool.run import Run
 from tried.ranking.breakdown import ScoredRecord, Term
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.tokenizer import tokenize

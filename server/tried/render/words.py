@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from tried.pool.history.run import Ending
 from tried.pool.pool import PoolSnapshot
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import Ending
 
 CELLS_PER_POINT: Final = 20
 """Length of a bar for the value 1.0, which is the best score there can be."""

@@ -12,8 +12,8 @@ from math import isnan
 from typing import Final, Literal
 
 from tried.draft.parameters import TRUNCATED
+from tried.pool.history.run import Run
 from tried.pool.pool import PoolSnapshot, SourceReport
-from tried.pool.run import Run
 from tried.review.runs import is_concluded
 
 Code = Literal[

@@ -21,10 +21,10 @@ from typing import Any, Final, Literal
 from tried.draft.keys import words_of
 from tried.draft.parameters import COMPARED_KINDS, RecordedValue, flatten, is_known
 from tried.pool.difference import commit_of
+from tried.pool.history.run import Ending, Run
 from tried.pool.metric_names import segments_of
 from tried.pool.outcome import WELL_OUTCOMES, is_broken
 from tried.pool.record import Cause, ExperimentRecord
-from tried.pool.run import Ending, Run
 
 Kind = Literal["repeat", "retry"]
 

@@ -19,9 +19,9 @@ from tried.draft.entries import Comment
 from tried.draft.parameters import COMPARED_KINDS, Parameter, is_known
 from tried.findings.find import scopes
 from tried.findings.settings import FindingSettings
-from tried.pool.history import ParameterHistory
+from tried.pool.history.parameter_history import ParameterHistory
+from tried.pool.history.run import Ending, Run
 from tried.pool.record import Verdict
-from tried.pool.run import Ending, Run
 from tried.review.runs import is_concluded
 from tried.text import LineIndex, Span
 

@@ -9,8 +9,8 @@ from tried.draft.draft import ExperimentDraft
 from tried.findings.find import own_line, scopes
 from tried.findings.repeat import repeats
 from tried.findings.settings import FindingSettings
-from tried.pool.history import ParameterHistory
-from tried.pool.run import Run
+from tried.pool.history.parameter_history import ParameterHistory
+from tried.pool.history.run import Run
 
 
 def runs_at(runs: Iterable[Run], place: PurePath, home: PurePath | None) -> list[Run]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tried.draft.parameters import RecordedValue, comparable, normalise_key
-from tried.pool.run import Run
+from tried.pool.history.run import Run
 from tried.review.runs import is_concluded
 
 Owner: TypeAlias = Literal["field", "param", "metric"]

@@ -22,8 +22,8 @@ import numpy as np
 from tried.draft.keys import words_of
 from tried.draft.parameters import ParameterKind, RecordedValue, is_known
 from tried.findings.comparison import number_of
+from tried.pool.history.run import Run
 from tried.pool.record import Cause
-from tried.pool.run import Run
 from tried.review.working import Column, Working
 
 Sign = Literal[">=", "<=", "="]

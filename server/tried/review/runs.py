@@ -8,10 +8,10 @@ from typing import Final, overload
 import numpy as np
 
 from tried.pool.causes import cause_in
-from tried.pool.history import LineHistory, ParameterHistory
+from tried.pool.history.parameter_history import LineHistory, ParameterHistory
+from tried.pool.history.run import Run, run_of
 from tried.pool.outcome import Directions, has_conclusion
 from tried.pool.record import ExperimentRecord
-from tried.pool.run import Run, run_of
 
 NOTED_AFTERWARDS: Final = frozenset({"mlflow", "wandb", "soma"})
 """Trackers in which notes are written on the page of a run, when it is known what came of it."""

@@ -24,8 +24,8 @@ from datetime import UTC, date, datetime
 from typing import Final, TypeAlias
 
 from tried.draft.parameters import comparable, is_known, normalise_key
+from tried.pool.history.run import Run
 from tried.pool.record import as_number, parse_time
-from tried.pool.run import Run
 from tried.review.named_values import Name, Owner, field_values, table_word, texts_of, values_of
 
 __all__ = ["FIELDS", "Selection", "SelectionError", "parse_selection", "unknown_name"]

@@ -17,8 +17,8 @@ from typing import Final
 
 from tried.draft.parameters import COMPARED_KINDS, ParameterKind, kind_of
 from tried.pool.headline import error_line
+from tried.pool.history.run import Run
 from tried.pool.record import Cause, Verdict
-from tried.pool.run import Run
 from tried.review.regions import Region, region_in_context, region_of
 from tried.review.runs import is_concluded
 from tried.review.working import Working

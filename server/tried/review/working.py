@@ -15,7 +15,7 @@ import numpy as np
 
 from tried.draft.parameters import RecordedValue, is_known
 from tried.findings.comparison import number_of
-from tried.pool.run import Run
+from tried.pool.history.run import Run
 
 _Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
 Mask: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]

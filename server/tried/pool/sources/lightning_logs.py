@@ -15,13 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from tried.pool.sources.folder_watch import Signature, signature_of
-from tried.pool.sources.hydra_job import is_through, output_folder_of
-from tried.pool.sources.json_parts import mapping_in, own_labels
-from tried.pool.sources.logged_metrics import Logged, metrics_in_csv
-from tried.pool.sources.run_files import FolderReader, modified, moment_of
-from tried.pool.sources.run_folders import Found, Reading, scan_folders
-from tried.pool.sources.run_parents import relative_name, subfolders
+from tried.pool.sources.common.folder_watch import Signature, signature_of
+from tried.pool.sources.common.json_parts import mapping_in, own_labels
+from tried.pool.sources.common.logged_metrics import Logged, metrics_in_csv
+from tried.pool.sources.common.run_files import FolderReader, modified, moment_of
+from tried.pool.sources.common.run_folders import Found, Reading, scan_folders
+from tried.pool.sources.common.run_parents import relative_name, subfolders
+from tried.pool.sources.hydra.job import is_through, output_folder_of
 from tried.pool.sources.source import Delta
 from tried.pool.sources.tracked_run import TrackedRun
 from tried.storage.paths import is_file, is_folder

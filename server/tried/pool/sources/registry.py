@@ -124,7 +124,7 @@ def _may_be_table(name: str) -> bool:
 
 
 def _is_table(path: Path) -> bool:
-    from tried.pool.sources.results_table import is_results_table
+    from tried.pool.sources.tables.results_table import is_results_table
 
     try:
         with path.open("rb") as file:
@@ -134,7 +134,7 @@ def _is_table(path: Path) -> bool:
 
 
 def _table(path: Path, project: Path | None) -> Source:
-    from tried.pool.sources.results_table import ResultsTableSource
+    from tried.pool.sources.tables.results_table import ResultsTableSource
 
     return ResultsTableSource(path, project)
 
@@ -154,15 +154,15 @@ TABLE: Final = SourceKind(
     looks_only=True,
     is_store=_is_table,
 )
-MLFLOW_DATABASE: Final = _ours("mlflow", "mlflow_database", "MlflowDatabaseSource", suffixes=DATABASE_SUFFIXES)
-MLFLOW_FILES: Final = _ours("mlflow", "mlflow_files", "MlflowFilesSource", folders=("mlruns", ".trash"))
-HYDRA: Final = _ours("hydra", "hydra_folders", "HydraFoldersSource", folders=("outputs", "multirun", ".hydra"))
-WANDB: Final = _ours("wandb", "wandb_folders", "WandbSource", folders=("wandb", ".wandb"))
-OPTUNA_DATABASE: Final = _ours("optuna", "optuna_database", "OptunaDatabaseSource", suffixes=DATABASE_SUFFIXES)
+MLFLOW_DATABASE: Final = _ours("mlflow", "mlflow.database", "MlflowDatabaseSource", suffixes=DATABASE_SUFFIXES)
+MLFLOW_FILES: Final = _ours("mlflow", "mlflow.files", "MlflowFilesSource", folders=("mlruns", ".trash"))
+HYDRA: Final = _ours("hydra", "hydra.folders", "HydraFoldersSource", folders=("outputs", "multirun", ".hydra"))
+WANDB: Final = _ours("wandb", "wandb.folders", "WandbSource", folders=("wandb", ".wandb"))
+OPTUNA_DATABASE: Final = _ours("optuna", "optuna.database", "OptunaDatabaseSource", suffixes=DATABASE_SUFFIXES)
 OPTUNA_JOURNAL: Final = _ours(
-    "optuna", "optuna_journal", "OptunaJournalSource", suffixes=(".log", ".jsonl", ".journal")
+    "optuna", "optuna.journal", "OptunaJournalSource", suffixes=(".log", ".jsonl", ".journal")
 )
-DVC: Final = _ours("dvc", "dvc_experiments", "DvcExperimentsSource", folders=(".dvc",))
+DVC: Final = _ours("dvc", "dvc.experiments", "DvcExperimentsSource", folders=(".dvc",))
 SACRED: Final = _ours("sacred", "sacred_runs", "SacredRunsSource", folders=("1", "_sources", "_resources"))
 LIGHTNING: Final = _ours(
     "lightning", "lightning_logs", "LightningLogsSource", folders=("lightning_logs",), beginnings=("version_",)

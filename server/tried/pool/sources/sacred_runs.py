@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from tried.pool.record import as_number
-from tried.pool.sources.folder_watch import Signature, signature_of
-from tried.pool.sources.json_parts import list_in, mapping_in, own_labels, text_in, time_in
-from tried.pool.sources.logged_metrics import METRIC_LIMIT, Logged, last_of, numbers_in
-from tried.pool.sources.run_files import FolderReader
-from tried.pool.sources.run_folders import Found, Reading, scan_folders
-from tried.pool.sources.run_log import ending_in, tail_of
-from tried.pool.sources.run_parents import relative_name, subfolders
+from tried.pool.sources.common.folder_watch import Signature, signature_of
+from tried.pool.sources.common.json_parts import list_in, mapping_in, own_labels, text_in, time_in
+from tried.pool.sources.common.logged_metrics import METRIC_LIMIT, Logged, last_of, numbers_in
+from tried.pool.sources.common.run_files import FolderReader
+from tried.pool.sources.common.run_folders import Found, Reading, scan_folders
+from tried.pool.sources.common.run_log import ending_in, tail_of
+from tried.pool.sources.common.run_parents import relative_name, subfolders
 from tried.pool.sources.source import Delta
 from tried.pool.sources.tracked_run import Status, TrackedRun
 from tried.storage.paths import is_file

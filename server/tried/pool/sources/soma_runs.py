@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from tried.architecture import ArchitectureEdge, ArchitectureFingerprint
 from tried.pool.record import Direction
-from tried.pool.sources.folder_watch import Signature, signature_of
-from tried.pool.sources.json_parts import list_in, mapping_in, text_in, time_in
-from tried.pool.sources.logged_metrics import Logged, last_of
-from tried.pool.sources.run_files import FolderReader, modified, moment_of
-from tried.pool.sources.run_folders import Found, Reading, scan_folders
-from tried.pool.sources.run_parents import subfolders
+from tried.pool.sources.common.folder_watch import Signature, signature_of
+from tried.pool.sources.common.json_parts import list_in, mapping_in, text_in, time_in
+from tried.pool.sources.common.logged_metrics import Logged, last_of
+from tried.pool.sources.common.run_files import FolderReader, modified, moment_of
+from tried.pool.sources.common.run_folders import Found, Reading, scan_folders
+from tried.pool.sources.common.run_parents import subfolders
 from tried.pool.sources.source import Delta
 from tried.pool.sources.tracked_run import Status, TrackedRun
 from tried.storage.paths import is_folder

@@ -20,7 +20,7 @@ from tried.pool.headline import error_line, headline_of
 from tried.pool.metric_names import segments_of
 from tried.pool.outcome import cause_of, objective_of
 from tried.pool.record import Cause, Direction, ExperimentRecord, Role, Verdict, as_number, finite
-from tried.pool.sources.run_log import is_stopped_from_outside
+from tried.pool.sources.common.run_log import is_stopped_from_outside
 from tried.pool.sources.secrets import without_secrets
 
 Status = Literal["finished", "failed", "killed", "running", "waiting", "pruned"]
