@@ -1,0 +1,1 @@
+"""Experiments of DVC, which are commits in git."""

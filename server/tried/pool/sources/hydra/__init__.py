@@ -1,0 +1,1 @@
+"""The folders that Hydra leaves of its jobs."""

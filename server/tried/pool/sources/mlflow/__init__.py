@@ -1,0 +1,1 @@
+"""MLflow's stores on disk: databases and `mlruns` folders."""

@@ -1,0 +1,1 @@
+"""Results tables, and the commits that their rows name."""

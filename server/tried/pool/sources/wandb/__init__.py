@@ -1,0 +1,1 @@
+"""The run folders and logs that W&B keeps on disk."""
