@@ -77,11 +77,13 @@ def status(number: int) -> str:
 
 
 def make_mlflow_database(path: Path, runs: int, params: int) -> None:
-    """A database of MLflow 3 with so many runs of so many parameters each, 4 metrics of 10 steps, 6 tags."""
-    path.unlink(missing_ok=True)
+    """A database of MLflow 3 with so many runs of so many parameters each, 4 metrics of 10 steps, 6 tags.
+
+    One that is there already is an empty one that MLflow itself has made: its tables are filled.
+    """
+    is_new = not path.exists()
     with sqlite3.connect(path) as connection:
-        connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY;" + SCHEMA)
-        connection.execute("INSERT INTO alembic_version VALUES ('1b5f0d9ad7c1')")
+        connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY;" + (SCHEMA if is_new else ""))
         connection.executemany(
             "INSERT INTO experiments VALUES (?,?,?,'active',?,?,'default')",
             [(i, name, f"mlruns/{i}", START, START) for i, name in enumerate(("Default", "images"))],

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from tried.pool.sources.common.sqlite_file import Locked, State, UnreadableDatabase, databases_with, read, state_of
+from tried.pool.sources.common.database_source import StoreCursor, scan_database
+from tried.pool.sources.common.sqlite_file import State, UnreadableDatabase, databases_with, read, state_of
 from tried.pool.sources.mlflow.batch import StoredRun, batch_of, tags_in
 from tried.pool.sources.mlflow.family import Families
 from tried.pool.sources.mlflow.run import KIND, place_from, record_id
@@ -23,16 +24,13 @@ from tried.pool.sources.source import BATCH, Delta, Skipped, limited
 
 NAME: Final = "mlflow.db"
 
-_IS_LOCKED: Final = "is locked by another program: tried looks again at the next scan"
 
-
-@dataclass(frozen=True, slots=True)
-class DatabaseCursor:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseCursor(StoreCursor):
     """`pending` are ids of runs that are still to be read, `digests` tells of each known run whether it has changed.
     `runs` and `tags` hold a digest for each segment of rows, `last` the last row of params and metrics; `told` is what
     was said of the database as a whole, `skipped` of runs. No records, no values."""
 
-    state: State | None = None
     experiments: Experiments = field(default_factory=dict)
     runs: tuple[int, ...] = ()
     tags: tuple[int, ...] = ()
@@ -41,9 +39,11 @@ class DatabaseCursor:
     families: Families = field(default_factory=Families)
     pending: tuple[str, ...] = ()
     total: int = 0
-    is_loaded: bool = False
-    told: tuple[Skipped, ...] = ()
     skipped: frozenset[Skipped] = frozenset()
+
+    @property
+    def has_pending(self) -> bool:
+        return bool(self.pending)
 
 
 def store_at(folder: Path, folders: Collection[str], files: Collection[str]) -> Sequence[Path]:
@@ -69,21 +69,7 @@ class MlflowDatabaseSource:
 
     def scan(self, cursor: object | None) -> Delta:
         known = cursor if isinstance(cursor, DatabaseCursor) else DatabaseCursor()
-        state = state_of(self.path)
-        if known.state == state and not known.pending:
-            return Delta(cursor=known)
-        try:
-            return self._scan(known, state)
-        except Locked:
-            told = (Skipped(str(self.path), _IS_LOCKED),)
-            if known.is_loaded or known.told == told:
-                return Delta(cursor=known)
-            return Delta(skipped=told, cursor=replace(known, told=told), reset=bool(known.told))
-        except UnreadableDatabase as error:
-            told = (Skipped(str(self.path), str(error)),)
-            # What was read before stays; once the database can be read again all of it is, and this is taken back.
-            failed = replace(known, state=state, told=told, pending=())
-            return Delta(skipped=() if known.told == told else told, cursor=failed, reset=not known.is_loaded)
+        return scan_database(str(self.path), known, state_of(self.path), self._scan, replace(known, pending=()))
 
     def _scan(self, known: DatabaseCursor, state: State) -> Delta:
         is_reset = bool(known.told) and not known.pending

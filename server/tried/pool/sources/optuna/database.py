@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tried.pool.record import ExperimentRecord
+from tried.pool.sources.common.database_source import StoreCursor, scan_database
 from tried.pool.sources.common.sqlite_file import (
-    Locked,
     State,
     UnreadableDatabase,
     columns_of,
@@ -56,21 +56,21 @@ CHUNK: Final = 500
 
 _ENDED: Final = frozenset({"COMPLETE", "PRUNED", "FAIL"})
 _KINDS: Final[Mapping[str, float]] = {"INF_POS": math.inf, "INF_NEG": -math.inf, "NAN": math.nan}
-_IS_LOCKED: Final = "is locked by another program: tried looks again at the next scan"
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseCursor:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseCursor(StoreCursor):
     """By trial, in the table's numbers: the record's id and the state in which it was last given; of those that had not
     ended, and of studies, a digest of the record."""
 
-    state: State | None = None
     trials: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     open: Mapping[int, int] = field(default_factory=dict)
     studies: Mapping[str, int] = field(default_factory=dict)
     pending: tuple[int, ...] = ()
-    is_loaded: bool = False
-    told: tuple[Skipped, ...] = ()
+
+    @property
+    def has_pending(self) -> bool:
+        return bool(self.pending)
 
 
 def store_at(folder: Path, folders: Collection[str], files: Collection[str]) -> Sequence[Path]:
@@ -92,20 +92,7 @@ class OptunaDatabaseSource:
 
     def scan(self, cursor: object | None) -> Delta:
         known = cursor if isinstance(cursor, DatabaseCursor) else DatabaseCursor()
-        state = state_of(self.path)
-        if known.state == state and not known.pending:
-            return Delta(cursor=known)
-        try:
-            return self._scan(known, state)
-        except Locked:
-            told = (Skipped(str(self.path), _IS_LOCKED),)
-            if known.is_loaded or known.told == told:
-                return Delta(cursor=known)
-            return Delta(skipped=told, cursor=replace(known, told=told), reset=bool(known.told))
-        except UnreadableDatabase as error:
-            told = (Skipped(str(self.path), str(error)),)
-            failed = replace(known, state=state, told=told, pending=())
-            return Delta(skipped=() if known.told == told else told, cursor=failed, reset=not known.is_loaded)
+        return scan_database(str(self.path), known, state_of(self.path), self._scan, replace(known, pending=()))
 
     def _scan(self, known: DatabaseCursor, state: State) -> Delta:
         is_reset = bool(known.told) and not known.pending
