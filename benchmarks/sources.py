@@ -175,17 +175,24 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="tried-sources-") as temporary:
             folder = Path(temporary) / store.name
             folder.mkdir()
+            has_peer = store.peer is not None and options.trackers.exists()
+            if has_peer:
+                # The tracker wants tables of just its own version, so it makes them.
+                in_process([str(options.trackers), "-c", PEER, _peer_address(store, folder)])
             path = store.make(folder, max(1, int(store.runs * options.scale)))
             aged(path)
             result = in_process([sys.executable, __file__, "--read", str(path)])
-            if store.peer and options.trackers.exists():
-                peer = store.peer.format(path=path)
-                result["peer"] = in_process([str(options.trackers), "-c", PEER, peer])
+            if has_peer:
+                result["peer"] = in_process([str(options.trackers), "-c", PEER, _peer_address(store, folder)])
             results[store.name] = result
         if not options.json:
             print(_line(store.name, results[store.name]), flush=True)
     if options.json:
         print(json.dumps(results, indent=1))
+
+
+def _peer_address(store: Store, folder: Path) -> str:
+    return (store.peer or "").format(path=folder / "mlflow.db")
 
 
 def _line(name: str, result: dict[str, Any]) -> str:

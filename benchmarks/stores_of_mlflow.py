@@ -85,20 +85,26 @@ def make_mlflow_database(path: Path, runs: int, params: int) -> None:
     with sqlite3.connect(path) as connection:
         connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY;" + (SCHEMA if is_new else ""))
         connection.executemany(
-            "INSERT INTO experiments VALUES (?,?,?,'active',?,?,'default')",
+            "INSERT OR REPLACE INTO experiments (experiment_id, name, artifact_location, lifecycle_stage,"
+            " creation_time, last_update_time) VALUES (?,?,?,'active',?,?)",
             [(i, name, f"mlruns/{i}", START, START) for i, name in enumerate(("Default", "images"))],
         )
         for number in range(runs):
             uuid = run_id(number)
             start = START + number * 60_000
             connection.execute(
-                "INSERT INTO runs VALUES (?,?,'UNKNOWN','','','somebody',?,?,?,'','active',?,1,NULL)",
+                "INSERT INTO runs (run_uuid, name, source_type, source_name, entry_point_name, user_id, status,"
+                " start_time, end_time, source_version, lifecycle_stage, artifact_uri, experiment_id)"
+                " VALUES (?,?,'UNKNOWN','','','somebody',?,?,?,'','active',?,1)",
                 (uuid, f"run-{number}", status(number), start, start + 50_000, f"mlruns/1/{uuid}/artifacts"),
             )
             connection.executemany(
-                "INSERT INTO params VALUES (?,?,?)", [(k, v, uuid) for k, v in parameters(number, params)]
+                "INSERT INTO params (key, value, run_uuid) VALUES (?,?,?)",
+                [(k, v, uuid) for k, v in parameters(number, params)],
             )
-            connection.executemany("INSERT INTO tags VALUES (?,?,?)", [(k, v, uuid) for k, v in tags(number)])
+            connection.executemany(
+                "INSERT INTO tags (key, value, run_uuid) VALUES (?,?,?)", [(k, v, uuid) for k, v in tags(number)]
+            )
             for name, last, step in metrics(number):
                 nan = last != last
                 rows = [
@@ -112,9 +118,11 @@ def make_mlflow_database(path: Path, runs: int, params: int) -> None:
                     )
                     for s in range(step + 1)
                 ]
-                connection.executemany("INSERT INTO metrics VALUES (?,?,?,?,?,?)", rows)
+                connection.executemany(
+                    "INSERT INTO metrics (key, value, timestamp, run_uuid, step, is_nan) VALUES (?,?,?,?,?,?)", rows
+                )
                 connection.execute(
-                    "INSERT INTO latest_metrics VALUES (?,?,?,?,?,?)",
+                    "INSERT INTO latest_metrics (key, value, timestamp, step, is_nan, run_uuid) VALUES (?,?,?,?,?,?)",
                     (name, rows[-1][1], rows[-1][2], step, int(nan), uuid),
                 )
     connection.close()
