@@ -86,7 +86,7 @@ class SourceFinder:
         woken = False
         for (_, place), pace in list(self._paces.items()):
             if path.is_relative_to(place) or str(path).startswith(f"{place}-"):
-                pace.wake()
+                pace.wake(path)
                 woken = True
         return woken
 

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 from mlflow_stores import START, make_run_folder
 
+from tried.pool.sources.filtered import FilteredCursor, FilteredSource, Rules
 from tried.pool.sources.kit import Said, problems_of, scan_all
+from tried.pool.sources.mlflow import files
 from tried.pool.sources.mlflow.files import PATIENCE, SLICE, MlflowFilesSource, store_at
 from tried.pool.sources.mlflow.folder import PAGE
+from tried.pool.sources.source import touched
 
 
 @pytest.fixture
@@ -148,6 +151,25 @@ def test_of_many_runs_each_is_looked_at_in_turn(store: Path) -> None:
         said = _said(store, said)
         found += _news(said)
     assert sorted(found) == sorted(edited)
+
+
+def test_a_run_that_a_client_names_is_looked_at_before_its_turn(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "SLICE", 1)
+    for number in range(5):
+        make_run_folder(store, f"r{number}", {"lr": str(number)})
+    said = _said(store)
+    note = store / "1" / "r3" / "tags" / "mlflow.note.content"
+    note.write_text("why")
+    source = MlflowFilesSource(store, store.parent)
+    elsewhere = [store.parent / "x", store / "1", store / "2" / "r3" / "tags" / "a", store / "1" / "no" / "tags"]
+
+    filtered = FilteredSource(source, Rules(research_line="x"))
+    cursor = touched(filtered, FilteredCursor(said.cursor, {}), [*elsewhere, note])
+    delta = filtered.scan(cursor)
+
+    assert [(record.id, record.notes, record.research_line) for record in delta.upserts] == [("mlflow:r3", "why", "x")]
+    assert filtered.scan(delta.cursor).is_empty
+    assert touched(source, None, [note]) is None
 
 
 def test_what_only_looks_like_runs_is_none(store: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -185,3 +186,25 @@ class TestOutside:
     def test_where_nothing_is_nothing_changes(self, tmp_path: Path) -> None:
         assert outside_of(tmp_path / "none.db") == outside_of(tmp_path / "none.db")
         assert outside_of(Path("/\0")) == ((0, 0, 0),)
+
+
+def test_what_a_client_names_is_passed_on_once(clock: Clock, tmp_path: Path) -> None:
+    named: list[set[Path]] = []
+
+    @dataclass
+    class Touchable(Counted):
+        def touched(self, cursor: object, paths: Collection[Path]) -> object:
+            named.append(set(paths))
+            return cursor
+
+    pace = Pace(Budget(), "x", clock)
+    source = PacedSource(Touchable(tmp_path), pace)
+    source.scan(None)
+    pace.wake(tmp_path / "a")
+    clock.now += 10
+    source.scan(1)
+    pace.wake(None)
+    clock.now += 10
+    source.scan(1)
+
+    assert named == [{tmp_path / "a"}]

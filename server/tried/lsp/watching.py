@@ -28,6 +28,7 @@ PATTERNS = (
     "**/*.{db,sqlite,sqlite3}",
     "**/*.{db,sqlite,sqlite3}-wal",
     "**/mlruns/*/*/meta.yaml",
+    "**/mlruns/*/*/tags/mlflow.note.content",
     "**/wandb/*run-*/files/{config.yaml,wandb-summary.json}",
     "**/.hydra/overrides.yaml",
 )

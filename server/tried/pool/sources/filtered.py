@@ -7,14 +7,14 @@ Invariant: amendments pass always; they are about records of other sources, too.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from tried.pool.record import ExperimentRecord, parse_time
-from tried.pool.sources.source import Delta, Source
+from tried.pool.sources.source import Delta, Source, touched
 
 Clock = Callable[[], datetime]
 
@@ -91,6 +91,11 @@ class FilteredSource:
             passing, failing = self._parted(delta.upserts)
             return replace(delta, upserts=passing, removed=(*delta.removed, *failing), cursor=cursor_now)
         return self._aged(delta, known, self.clock() - timedelta(days=self.rules.max_age_days))
+
+    def touched(self, cursor: object, paths: Collection[Path]) -> object:
+        if not isinstance(cursor, FilteredCursor):
+            return cursor
+        return replace(cursor, inner=touched(self.inner, cursor.inner, paths))
 
     def line_of(self, record_id: str) -> int | None:
         return self.inner.line_of(record_id)

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from tried.pool.sources.source import Delta, Source
+from tried.pool.sources.source import Delta, Source, touched
 
 SHARE: Final = 0.05
 """Of one core, for all sources that share a budget."""
@@ -33,6 +33,9 @@ SELDOM: Final = 30.0
 
 SUBFOLDERS: Final = 200
 """So many subfolders of a store are looked at from outside, the last by name: names of runs often begin with a date."""
+
+MOST_TOUCHED: Final = 1_000
+"""Files that have changed, as a client says; of more a store finds the rest by itself."""
 
 Stamp = tuple[tuple[int, int, int], ...]
 Tick = Callable[[], float]
@@ -83,11 +86,14 @@ class Pace:
     wall: float = 0.0
     stamp: Stamp = ()
     woken: bool = False
+    touched: set[Path] = field(default_factory=set)
     has_more: bool = False
 
-    def wake(self) -> None:
-        """Something in the store has changed, as far as somebody could tell."""
+    def wake(self, path: Path | None = None) -> None:
+        """Something in the store has changed, as far as somebody could tell: this file."""
         self.woken = True
+        if path is not None and len(self.touched) < MOST_TOUCHED:
+            self.touched.add(path)
 
     def is_due(self, path: Path) -> bool:
         if self.asked_at is None or self.has_more:
@@ -137,7 +143,8 @@ class PacedSource:
         if not self.pace.is_due(self.inner.path) and cursor is not None:
             return Delta(cursor=cursor)
         wall, cpu = time.perf_counter(), time.thread_time()
-        delta = self.inner.scan(cursor)
+        paths, self.pace.touched = self.pace.touched, set()
+        delta = self.inner.scan(touched(self.inner, cursor, paths))
         self.pace.took(time.thread_time() - cpu, time.perf_counter() - wall, delta)
         return delta
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from tried.pool.record import ExperimentRecord
 
@@ -69,6 +69,20 @@ class Source(Protocol):
     def line_of(self, record_id: str) -> int | None:
         """The line, from 1, where a record stands in a text file; None if it does not, or there are no lines."""
         ...
+
+
+@runtime_checkable
+class TouchableSource(Protocol):
+    """A source that looks at old runs only now and then, and that can be told which of them somebody has written to."""
+
+    def touched(self, cursor: object, paths: Collection[Path]) -> object:
+        """The cursor, with which the next scan looks at the runs that these files belong to."""
+        ...
+
+
+def touched(source: object, cursor: object, paths: Collection[Path]) -> object:
+    """The same for any source: most find out by themselves."""
+    return source.touched(cursor, paths) if paths and isinstance(source, TouchableSource) else cursor
 
 
 def limited(skipped: Iterable[Skipped], limit: int = SKIPPED_LIMIT) -> tuple[Skipped, ...]:

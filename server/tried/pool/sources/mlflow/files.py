@@ -2,7 +2,8 @@
 
 How a scan stays cheap: nothing says that a file deep down has changed but looking at it. Each scan looks at all
 experiments' folders (a new run changes them), at the runs that have not ended (OPEN_RUNS of them at most), and at
-SLICE others in turn; so all is seen in one scan up to 700 runs, and in fifteen with ten thousand.
+SLICE others in turn; so all is seen in one scan up to 700 runs, and in fifteen with ten thousand. Runs that a client's
+file events name (`touched`) are looked at besides.
 
 Invariant: nothing is written, links are not followed, and a run that is being written is left for a later scan.
 """
@@ -55,7 +56,8 @@ class ExperimentFolder:
 @dataclass(frozen=True, slots=True)
 class FilesCursor:
     """`stamps` tell by run whether its files have changed, `digests` whether what they say has. `homes` are the runs'
-    experiments, `open` the runs that have not ended, `waiting` in how many scans a run had no `meta.yaml`."""
+    experiments, `open` the runs that have not ended, `waiting` in how many scans a run had no `meta.yaml`, `touched`
+    those that somebody is said to have written to since."""
 
     experiments: Mapping[str, ExperimentFolder] = field(default_factory=dict)
     homes: Mapping[str, str] = field(default_factory=dict)
@@ -65,6 +67,7 @@ class FilesCursor:
     open: Mapping[str, int | float] = field(default_factory=dict)
     waiting: Mapping[str, int] = field(default_factory=dict)
     pending: tuple[str, ...] = ()
+    touched: frozenset[str] = frozenset()
     turn: int = 0
     is_loaded: bool = False
     told: tuple[Skipped, ...] = ()
@@ -89,6 +92,13 @@ class MlflowFilesSource:
     @property
     def kind(self) -> str:
         return KIND
+
+    def touched(self, cursor: object, paths: Collection[Path]) -> object:
+        if not isinstance(cursor, FilesCursor):
+            return cursor
+        below = (path.relative_to(self.path).parts for path in paths if path.is_relative_to(self.path))
+        runs = {parts[1] for parts in below if len(parts) > 1 and cursor.homes.get(parts[1]) == parts[0]}
+        return replace(cursor, touched=cursor.touched | runs)
 
     def line_of(self, record_id: str) -> int | None:
         return None
@@ -142,12 +152,20 @@ class MlflowFilesSource:
             changed.update(dict.fromkeys(moved))
         impatient = (run for run, scans in known.waiting.items() if scans < PATIENCE)
         newest = sorted(known.open, key=lambda run: (known.open[run], run))[-OPEN_RUNS:]
-        looked_at = (run for run in dict.fromkeys((*newest, *self._slice(known))) if run in homes)
+        looked_at = (
+            run for run in dict.fromkeys((*newest, *sorted(known.touched), *self._slice(known))) if run in homes
+        )
         differs = (run for run in looked_at if self._stamp(run, homes, run in known.open) != known.stamps.get(run))
         changed.update(dict.fromkeys((*impatient, *differs)))
         pending = self._in_order_of_time((run for run in changed if run in homes), homes)
         return replace(
-            known, experiments=experiments, homes=homes, pending=pending, turn=known.turn + 1, is_loaded=True
+            known,
+            experiments=experiments,
+            homes=homes,
+            pending=pending,
+            touched=frozenset(),
+            turn=known.turn + 1,
+            is_loaded=True,
         )
 
     def _homes_of_runs(
