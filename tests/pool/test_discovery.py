@@ -1,5 +1,6 @@
 """What is found in a workspace folder without being told."""
 
+import json
 import os
 from collections.abc import Collection
 from pathlib import Path
@@ -303,3 +304,22 @@ def test_a_journal_that_nobody_may_look_at_is_told_as_such(tmp_path: Path, monke
     journal, table = discover(tmp_path).sources
     assert table.path == tmp_path / "results.tsv"
     assert [(s.where, s.why) for s in journal.scan(None).skipped] == [("the file", "cannot be read: permission denied")]
+
+
+def test_a_log_of_experiments_in_another_tools_words_is_found_by_its_first_line(tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir()
+    version = {"version": "v1", "parent": "v0", "hypothesis": "more trees help", "holdout_score": 0.9}
+    (tmp_path / "log" / "experiments.jsonl").write_text(json.dumps(version) + "\n")
+    (tmp_path / "experiments-old.jsonl").write_text(json.dumps({"id": "a", "metrics": {"f1": 1}}) + "\n")
+    for name, line in {
+        "experiments_list.jsonl": {"id": "a", "text": "no experiment"},
+        "experiments.2.jsonl": {"lr": 3},
+        "predictions.jsonl": {"id": "a", "metrics": {"f1": 1}},
+    }.items():
+        (tmp_path / name).write_text(json.dumps(line) + "\n")
+    (tmp_path / "experiments.broken.jsonl").write_bytes(b"\x00\xff{")
+    (tmp_path / "experiments.empty.jsonl").touch()
+
+    found = [(source.kind, source.path.relative_to(tmp_path).as_posix()) for source in discover(tmp_path).sources]
+
+    assert found == [("journal", "experiments-old.jsonl"), ("journal", "log/experiments.jsonl")]

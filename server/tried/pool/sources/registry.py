@@ -26,6 +26,9 @@ ENTRY_POINTS: Final = "tried.sources"
 JOURNALS: Final = (OUR_JOURNAL.as_posix(), ".soma/experiments.jsonl")
 """Paths below any folder that is searched."""
 
+LOG_NAME: Final = "experiments*.jsonl"
+"""Name of files that are looked into; a journal, or a log in another tool's words (`foreign_lines`)."""
+
 TABLE_NAMES: Final = ("*results*.tsv", "*results*.csv", "experiments*.tsv", "experiments*.csv")
 """Names of files that are looked into; see `results_table` for what makes one a results table."""
 
@@ -139,12 +142,31 @@ def _table(path: Path, project: Path | None) -> Source:
     return ResultsTableSource(path, project)
 
 
+def _logs_at(folder: Path, folders: Collection[str], files: Collection[str]) -> Sequence[Path]:
+    return [folder / name for name in sorted(files) if fnmatch.fnmatchcase(name.lower(), LOG_NAME)]
+
+
+def _is_log(path: Path) -> bool:
+    """Its first line is an experiment's: it has a result, a setting or a conclusion beside its id."""
+    from tried.pool.reading import read_line
+
+    try:
+        with path.open("rb") as file:
+            found = read_line(file.readline(_PEEK)).records
+    except OSError:
+        return False
+    return any(record.params or record.metrics or record.conclusion or record.hypothesis for record in found)
+
+
 JOURNAL: Final = SourceKind(
     "journal",
     _journals_at,
     _journal,
     Hints(folders=frozenset(Path(path).parts[0] for path in JOURNALS)),
     looks_only=True,
+)
+LOG: Final = SourceKind(
+    "journal", _logs_at, _journal, Hints(suffixes=frozenset({".jsonl"})), looks_only=True, is_store=_is_log
 )
 TABLE: Final = SourceKind(
     "results-table",
@@ -174,6 +196,7 @@ COMMITS: Final = _ours(
 
 OURS: Final = (
     JOURNAL,
+    LOG,
     MLFLOW_DATABASE,
     MLFLOW_FILES,
     HYDRA,
