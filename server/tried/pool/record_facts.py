@@ -14,8 +14,9 @@ from tried.pool.record import ExperimentRecord, Role
 class RecordFacts:
     """Columns of a record that many share, so that equal ones are kept once.
 
-    `concluded`: somebody drew a conclusion. `descends`: it names what it came from. `components`: the node tokens of
-    its architecture. `run_id`: the tracker's own id, where that is not what the record's id has behind a colon.
+    `dead_end`: of experiments alone; a launcher that failed tried nothing. `concluded`: somebody drew a conclusion.
+    `descends`: it names what it came from. `components`: the node tokens of its architecture. `run_id`: the tracker's
+    own id, where that is not what the record's id has behind a colon.
     """
 
     dead_end: bool = False
@@ -33,7 +34,7 @@ class RecordFacts:
 def facts_of(record: ExperimentRecord, directions: Directions | None = None) -> RecordFacts:
     run_id = record.run_id
     return RecordFacts(
-        dead_end=is_dead_end(record, directions),
+        dead_end=record.role == "experiment" and is_dead_end(record, directions),
         concluded=has_conclusion(record.conclusion),
         descends=bool(record.parent or (record.derivation and record.derivation.from_)),
         timed=record.time is not None,
