@@ -62,6 +62,16 @@ def test_one_run_in_three_places_is_one_record_with_what_each_knows(project: Pat
     assert len(run.places) >= 2
 
 
+def test_the_job_names_the_run_and_its_line_where_the_tracker_only_made_up_a_name(project: Path) -> None:
+    meta = project / "mlruns" / "0" / RUN / "meta.yaml"
+    meta.write_text(meta.read_text().replace("brave-owl", "trusting-sow-140"))
+    config = project / JOB / ".hydra" / "config.yaml"
+    config.write_text(config.read_text() + "experiment_name: hydra_birds\n")
+    snapshot = Pool(discover(project).sources, spool_folder=project / "cache").refresh(now=NOW)
+    run = snapshot.records[f"mlflow:{RUN}"]
+    assert (run.name, run.research_line, run.experiment) == ("train optimizer.lr=0.3", "hydra_birds", "Default")
+
+
 def test_a_line_in_the_journal_that_names_the_folder_has_the_last_word(project: Path) -> None:
     journal = project / ".tried" / "pool.jsonl"
     journal.parent.mkdir()

@@ -151,6 +151,37 @@ def test_a_parameter_that_one_cut_short_is_taken_from_another() -> None:
     assert len(run.params["prompt"]) == 600
 
 
+def test_a_name_that_a_tracker_made_up_gives_way_to_one_that_tells() -> None:
+    hydra = record("hydra:outputs/1", name="train lr=0.003")
+
+    def name(record_id: str, name: str, *others: ExperimentRecord, **fields: Any) -> str:
+        return united([record(record_id, name=name, **fields), *(others or (hydra,))]).name
+
+    assert name("mlflow:1", "trusting-sow-140") == "train lr=0.003"
+    assert name("wandb:9f2c", "dainty-sunset-12") == "train lr=0.003"
+    assert name("wandb:9f2c", "9f2c", run_id="9f2c") == "train lr=0.003"
+    assert name("mlflow:1", "") == "train lr=0.003"
+    assert name("mlflow:1", "brave-owl") == "brave-owl", "nobody's invention, as far as one can see"
+    assert name("EXP-1", "small-net-3") == "small-net-3", "a journal is written by people"
+    assert name("mlflow:1", "trusting-sow-140", record("wandb:2", name="dainty-sunset-12")) == "trusting-sow-140"
+
+
+def test_a_research_line_that_somebody_names_goes_before_the_group_in_a_tracker() -> None:
+    def line(*told: tuple[str | None, str | None]) -> str | None:
+        return united(
+            [record(f"r:{n}", research_line=at[0], experiment=at[1]) for n, at in enumerate(told)]
+        ).research_line
+
+    group = ("hydra-mlflow", "hydra-mlflow")
+    assert line(group, ("hydra_birds", "train")) == "hydra_birds", "a key of the config"
+    assert line(group, ("train", "train")) == "hydra-mlflow", "nobody names one"
+    assert line(("vision", "hydra-mlflow"), ("hydra_birds", "train")) == "vision", "both do: the first"
+    assert line(("vision", None), ("hydra_birds", "train")) == "vision", "the journal's word"
+    assert line((None, None), group, ("train", "train"), ("hydra_birds", "train")) == "hydra_birds"
+    assert line(group, ("runs", None)) == "hydra-mlflow", "a table's folder is no statement"
+    assert line((None, None), (None, "x")) is None
+
+
 def derived(outcome: str, **fields: Any) -> dict[str, Any]:
     return {"conclusion": {"outcome": outcome, "derived": True}, **fields}
 

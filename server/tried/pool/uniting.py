@@ -2,7 +2,8 @@
 
 The first has the id and the last word. The others' ids become aliases; aliases, tags and places unite, notes that
 differ are joined, empty fields are filled, parameters and metrics unite. A parameter that the first has only cut short
-is taken from another that has it whole.
+is taken from another that has it whole. So is a name that its tracker made up, and a research line that is no more than
+the tracker's group: whoever was told a line (by a key of a config, a label, settings) knows better.
 
 How it ended is told by the one who saw most of it: a conclusion that a person drew before one that was derived, and of
 derived ones a failure before a stop, before pruned, finished, running, unknown: a crash that is in the log of the job
@@ -14,6 +15,7 @@ Invariant: a pure function of the records and their order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -27,6 +29,10 @@ _FILLED: Final = ("directions", "git")
 """Objects that are filled member by member."""
 
 _OF_ENDING: Final = ("cause", "error", "generated_headline")
+
+_MAKE_UP_NAMES: Final = ("mlflow:", "wandb:")
+_MADE_UP = re.compile(r"[a-z]+-[a-z]+-\d+\Z")
+"""`trusting-sow-140` of MLflow, `dainty-sunset-12` of W&B."""
 
 
 def united(records: Sequence[ExperimentRecord]) -> ExperimentRecord:
@@ -53,6 +59,10 @@ def united(records: Sequence[ExperimentRecord]) -> ExperimentRecord:
     data["aliases"] = [name for name in names if name != records[0].id]
     if notes := _notes(records):
         data["notes"] = notes
+    if name := next((record.name for record in records if _is_telling(record)), ""):
+        data["name"] = name
+    if line := _research_line(records):
+        data["research_line"] = line
     data["params"] = _parameters(records)
     data["metrics"] = _metrics(records, ending)
     if conclusion := _conclusion(dumped, ending):
@@ -100,6 +110,23 @@ def _notes(records: Iterable[ExperimentRecord]) -> str:
         if note and not any(note in other for other in found):
             found.append(note)
     return "\n\n".join(found)
+
+
+def _is_telling(record: ExperimentRecord) -> bool:
+    name = record.name.strip()
+    if not name or name in (record.id, record.run_id, record.id.partition(":")[2]):
+        return False
+    return not (record.id.startswith(_MAKE_UP_NAMES) and _MADE_UP.match(name))
+
+
+def _research_line(records: Sequence[ExperimentRecord]) -> str | None:
+    """That of the first; if it only repeats the group in the tracker, that of the first who says another than its own
+    group."""
+    lines = [(record.research_line, record.experiment) for record in records if record.research_line]
+    first = lines[0] if lines else (None, None)
+    if first[0] != first[1]:
+        return first[0]
+    return next((line for line, group in lines if group and line != group), first[0])
 
 
 def _parameters(records: Sequence[ExperimentRecord]) -> dict[str, Any]:
