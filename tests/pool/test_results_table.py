@@ -305,6 +305,26 @@ def test_words_and_empty_cells_in_metric_columns(tmp_path: Path) -> None:
     assert table[3].metrics == {"val_bpb": 1.25}
 
 
+@pytest.mark.parametrize(
+    ("status", "verdict", "outcome", "cause", "well"),
+    [
+        ("discard", "dead_end", "failed", "diverged", False),
+        ("baseline", None, "failed", "diverged", False),
+        ("ok", None, "failed", "diverged", False),
+        ("keep", "works", "completed", None, True),
+        ("oom", None, "crashed", "out_of_memory", False),
+        ("running", None, None, None, False),
+    ],
+)
+def test_a_metric_that_ended_as_nan_has_diverged_unless_the_table_says_otherwise(
+    tmp_path: Path, status: str, verdict: str | None, outcome: str | None, cause: str | None, well: bool
+) -> None:
+    run = rows(tmp_path, f"{HEADER}\na1b2c3d\t1.4\t2\tkeep\tfirst\na2b2c3d\tnan\t2\t{status}\tlr 0.5")[1]
+    assert (run.verdict, run.outcome, run.cause, worked(run)) == (verdict, outcome, cause, well)
+    bookkeeping = rows(tmp_path, f"{HEADER}\na2b2c3d\t1.5\tnan\tok\tlr 0.5")[0]
+    assert (bookkeeping.outcome, bookkeeping.cause) == ("completed", None), "what it is judged by is a number"
+
+
 def test_other_columns_find_their_place(tmp_path: Path) -> None:
     text = (
         "timestamp\texp_id\tdescription\tmodel\tseed\tworst_case\trmse\tstatus\tnotes\n"

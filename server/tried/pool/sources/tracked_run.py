@@ -189,7 +189,7 @@ def _ending(run: TrackedRun, error: str, fields: Mapping[str, Any]) -> tuple[str
     elif broken or (interrupted and status == "failed"):
         status = "killed" if interrupted or code in STOPPED_BY_SIGNAL else "failed"
     if status is None:
-        return ("failed", "diverged") if _is_diverged(fields) else (None, None)
+        return ("failed", "diverged") if is_diverged(fields) else (None, None)
     if status == "running":
         return OUTCOMES[status], None
     said: Cause | None = None
@@ -197,7 +197,7 @@ def _ending(run: TrackedRun, error: str, fields: Mapping[str, Any]) -> tuple[str
         said = cause_in(error_line(error), broken=True) or cause_in(error, broken=True)
         if said == "out_of_memory":
             return "failed", said
-    if _is_diverged(fields):
+    if is_diverged(fields):
         return "failed", "diverged"
     if status == "killed":
         return OUTCOMES[status], "stopped"
@@ -206,14 +206,14 @@ def _ending(run: TrackedRun, error: str, fields: Mapping[str, Any]) -> tuple[str
     return OUTCOMES[status], said or ("code_error" if code in BROKEN_BY_SIGNAL else None)
 
 
-def _is_diverged(fields: Mapping[str, Any]) -> bool:
-    """What it is judged by, or a loss, ended as no finite number. A metric of another kind that is NaN (a class without
-    examples) tells nothing."""
+def is_diverged(fields: Mapping[str, Any]) -> bool:
+    """Whether what a run is judged by, or a loss, ended as no finite number. A metric of another kind that is NaN (a
+    class without examples) tells nothing. `fields` are those of its record; it has `metrics`."""
     numbers = {name: number for name, value in fields["metrics"].items() if (number := as_number(value)) is not None}
     if all(math.isfinite(number) for number in numbers.values()):
         return False
     record = ExperimentRecord.model_construct(
-        id="", metrics=fields["metrics"], objective=fields["objective"], directions=fields["directions"]
+        id="", metrics=fields["metrics"], objective=fields.get("objective"), directions=fields.get("directions") or {}
     )
     judged = objective_of(record)
     if judged is not None and not math.isfinite(judged[1]):

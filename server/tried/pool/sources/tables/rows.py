@@ -22,6 +22,7 @@ from tried.pool.sources.tables.config_versions import changes_between
 from tried.pool.sources.tables.described_changes import changes_in, is_baseline
 from tried.pool.sources.tables.layout import NO_VALUE, Layout, Status, laid_out, status_of_row
 from tried.pool.sources.tables.table import Table
+from tried.pool.sources.tracked_run import is_diverged
 from tried.pool.sources.trailers import Conclusion
 from tried.storage.commit_cache import KnownCommit, KnownConfig
 
@@ -181,19 +182,22 @@ def record_of_row(row: PlannedRow, rows: Sequence[PlannedRow], layout: Layout, r
         "research_line": research_line,
         "metrics": metrics,
     }
-    headline = (said.words if said is not None else "") or description
-    conclusion = {"headline": headline} if headline else {}
-    if status.outcome is not None:
-        conclusion["outcome"] = status.outcome
-    if conclusion:
-        fields["conclusion"] = conclusion
-    verdict = said.verdict if said is not None and said.verdict is not None else status.verdict
-    if verdict is not None:
-        fields["verdict"] = verdict
-    if status.cause is not None:
-        fields["cause"] = status.cause
     if primary is not None:
         fields["objective"] = primary
+    headline = (said.words if said is not None else "") or description
+    conclusion = {"headline": headline} if headline else {}
+    verdict = said.verdict if said is not None and said.verdict is not None else status.verdict
+    outcome, cause = status.outcome, status.cause
+    if outcome == "completed" and verdict in (None, "dead_end") and is_diverged(fields):
+        outcome, cause = "failed", "diverged"
+    if outcome is not None:
+        conclusion["outcome"] = outcome
+    if conclusion:
+        fields["conclusion"] = conclusion
+    if verdict is not None:
+        fields["verdict"] = verdict
+    if cause is not None:
+        fields["cause"] = cause
     if word := cells[layout.status].strip() if layout.status is not None else "":
         fields["tags"] = [word[:60].lower()]
     own = {header[i]: cells[i] for i in layout.parameters if cells[i]}
