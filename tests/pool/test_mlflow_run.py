@@ -9,6 +9,7 @@ import pytest
 
 from tried.draft.parameters import flatten, parameters_of
 from tried.draft.syntax import parse
+from tried.pool.outcome import cause_of
 from tried.pool.sources.mlflow.run import RunInfo, metric, moment, parameter, place_from, project_of_run, tracked_run
 from tried.pool.sources.tracked_run import record_of
 
@@ -84,6 +85,40 @@ def test_a_status_in_words_and_in_numbers() -> None:
         for s in ("KILLED", 5, "SCHEDULED", 2, "odd", None)
     ]
     assert said == ["killed", "killed", "waiting", "waiting", None, None]
+
+
+TRACEBACK = "Traceback (most recent call last):\n" + "  in main\n" * 20 + "ValueError: shapes (8,) and (9,) not aligned"
+
+
+@pytest.mark.parametrize(
+    ("params", "tags", "headline", "cause"),
+    [
+        ({}, {"error": "CUDA out of memory"}, "out of memory after 1 s", "out_of_memory"),
+        ({"exception": "KeyError: 'lr'"}, {}, "failed after 1 s: KeyError: 'lr'", "code_error"),
+        (
+            {},
+            {"error": "ValueError", "Traceback": TRACEBACK},
+            "failed after 1 s: ValueError: shapes (8,) and (9,) not aligned",
+            "code_error",
+        ),
+        ({"error": "0.05"}, {"exception": "None"}, "failed after 1 s", None),
+    ],
+)
+def test_a_failed_run_may_say_why_in_a_tag_or_a_parameter(
+    params: dict[str, str], tags: dict[str, str], headline: str, cause: str | None
+) -> None:
+    info = RunInfo(run_id="r", status="FAILED", started=1_700_000_000_000, ended=1_700_000_001_000)
+    record = record_of(tracked_run(info, {**params, "lr": "0.1"}, {}, tags))
+    assert record.headline == headline
+    assert cause_of(record) == (cause or "unknown")
+    assert record.notes is None
+    assert dict(record.params) == ({"lr": "0.1"} if cause else {"error": "0.05", "lr": "0.1"})
+
+
+def test_what_a_run_that_finished_calls_an_error_is_no_failure() -> None:
+    info = RunInfo(run_id="r", status="FINISHED")
+    record = record_of(tracked_run(info, {}, {"f1": 0.5}, {"error": "retried the download once"}))
+    assert (record.outcome, record.error, record.tags) == ("completed", None, ["error=retried the download once"])
 
 
 def test_parts_of_a_project() -> None:

@@ -49,12 +49,18 @@ PROSE_TAGS: Final = frozenset(
 )
 """A person's tags that are prose by name; so is one whose value is longer than `LONGEST_TAG`."""
 
+ERROR_KEYS: Final = frozenset(
+    ("error", "error_message", "exception", "traceback", "stacktrace", "fail_reason", "failure_reason")
+)
+"""Tags and parameters in which the program of a failed run may have left why."""
+
 LONGEST_TAG: Final = 100
 LONGEST_LITERAL: Final = 20_000
 """Characters of a nested parameter that is read; MLflow's longest value has 8,000."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NESTED = ("{", "[")
+_SAYS_WHY = re.compile(r"(?!\s*(?:none|null|true|false)\s*\Z).*[^\W\d_]{3}", re.IGNORECASE | re.DOTALL)
 _OURS = re.compile(r"tried[./_-]\w+\Z")
 
 
@@ -92,6 +98,10 @@ def tracked_run(
     """
     status = STATUSES.get(str(info.status).upper()) if info.status is not None else None
     written = max((t for t in (info.last_written, info.ended, info.started) if t is not None), default=None)
+    error: str | None = None
+    if status == "failed" and (left := _error(params, tags)) is not None:
+        key, error = left
+        params, tags = ({name: value for name, value in said.items() if name != key} for said in (params, tags))
     note, labels = _note_and_labels(tags)
     return TrackedRun(
         kind=KIND,
@@ -109,6 +119,7 @@ def tracked_run(
         last_written=moment(written),
         note=note,
         labels=labels,
+        error=error,
         experiment=info.experiment,
         parent=_parent(tags),
         sweep=sweep,
@@ -199,6 +210,16 @@ def _note_and_labels(tags: Mapping[str, str]) -> tuple[str | None, dict[str, str
         else:
             labels[key] = value
     return "\n\n".join(text for text in prose if text.strip()) or None, labels
+
+
+def _error(params: Mapping[str, Any], tags: Mapping[str, str]) -> tuple[str, str] | None:
+    """(where a failed run says why, what it says): the longest text of several, since a traceback holds the rest."""
+    found = [
+        (key, value)
+        for key, value in (*tags.items(), *params.items())
+        if key.lower() in ERROR_KEYS and isinstance(value, str) and _SAYS_WHY.match(value)
+    ]
+    return max(found, key=lambda each: len(each[1]), default=None)
 
 
 def _parent(tags: Mapping[str, str]) -> str | None:
