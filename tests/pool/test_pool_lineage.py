@@ -72,6 +72,23 @@ def test_the_generated_headline_says_where_it_stands() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("outcome", "headline"),
+    [
+        ("completed", "diverged: train_loss is NaN at step 1"),
+        ("failed", "failed after 0 s"),
+        ("completed", "finished, val_acc 0.7"),
+        ("completed", "finished"),
+    ],
+)
+def test_no_comparison_follows_what_does_not_name_the_compared_metric(outcome: str, headline: str) -> None:
+    run = child(conclusion={"outcome": outcome, "derived": True}, generated_headline=headline)
+    derived = with_derivation(PARENT, run)
+    assert derived.headline == headline
+    assert derived.derivation is not None
+    assert list(derived.derivation.metric_delta) == ["val_f1"], "the comparison itself is kept"
+
+
 def test_what_somebody_stated_stays_and_the_rest_is_filled_in() -> None:
     stated = child(derivation={"from": "p", "changes": ["bigger net"], "summary": "bigger"})
     run = with_derivation(PARENT, stated)

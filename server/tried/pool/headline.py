@@ -43,8 +43,13 @@ def headline_of(
     if outcome == "pruned":
         return f"pruned{_objective(record, directions)}"
     if outcome == "completed":
-        return f"finished{_objective(record, directions)}"
+        return finished_headline(record, directions)
     return _objective(record, directions).removeprefix(", ")
+
+
+def finished_headline(record: ExperimentRecord, directions: Directions | None = None) -> str:
+    """What is said of a run that ran its course: "finished, val_f1 0.912"."""
+    return f"finished{_objective(record, directions)}"
 
 
 def error_line(text: str) -> str:

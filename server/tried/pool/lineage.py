@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 
 from tried.draft.parameters import shown_value
 from tried.pool.difference import Difference, MetricDifference, ParameterDifference, difference_of, side_of
-from tried.pool.headline import shown_number
+from tried.pool.headline import finished_headline, shown_number
 from tried.pool.outcome import Directions, objective_of
 from tried.pool.record import Change, Derivation, ExperimentRecord
 
@@ -181,7 +181,8 @@ def with_derivation(
 ) -> ExperimentRecord:
     """The record with what its derivation leaves open filled in from its parent; what somebody stated stays.
 
-    A generated headline then says where the objective stands ("…, 0.02 below its parent").
+    A generated headline that ends with the value of the objective then says where that stands ("finished, val_f1 0.88,
+    0.02 below its parent"); of what did not finish it says nothing, for it would not be said of which metric.
     """
     own = record.derivation
     if not derives(parent, record) or (own is not None and own.changes and own.metric_delta):
@@ -196,7 +197,8 @@ def with_derivation(
     if not (computed.changes or computed.metric_delta):
         return record
     update: dict[str, Any] = {"derivation": computed}
-    if record.generated_headline and (standing := _standing(computed, record, directions)):
+    names_result = record.generated_headline == finished_headline(record, directions)
+    if names_result and (standing := _standing(computed, record, directions)):
         update["generated_headline"] = f"{record.generated_headline}, {standing}"
     return record.model_copy(update=update)
 
