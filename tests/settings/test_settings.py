@@ -192,6 +192,26 @@ def test_a_file_that_cannot_be_read_is_told_and_the_defaults_hold(
     assert [(problem.line, problem.message[: len(start)]) for problem in loaded.problems] == [(line, start)]
 
 
+BOTH_FORMS = "`sources = […]` and `[[pool.sources]]` exclude each other: write all sources in one of the two forms"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('[pool]\nsources = ["a.db"]\n\n[[pool.sources]]\npath = "b.db"\n', BOTH_FORMS),
+        ('pool.sources = ["a.db"]\n[[pool.sources]]\npath = "b.db"\n', BOTH_FORMS),
+        ('[[pool.sources]]\npath = "b.db"\n\n[pool]\nsources = ["a.db"]\n', BOTH_FORMS),
+        ('[pool]\nlimit = 1\nlimit = 2\n[[pool.sources]]\npath = "b.db"\n', "Cannot overwrite a value"),
+    ],
+)
+def test_sources_in_two_forms_are_told_in_words_that_help(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "tried.toml").write_text(text, "utf-8")
+
+    (problem,) = load_settings(tmp_path).problems
+
+    assert problem.message == f"not TOML: {why}; defaults are used"
+
+
 def test_a_folder_in_place_of_the_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "tried.toml").mkdir()
 

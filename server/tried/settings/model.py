@@ -112,9 +112,9 @@ class PoolSettings(_Group):
         description=(
             "Sources to read beside those that are found: trackers' stores, journals (JSONL), results tables (`.tsv`,"
             " `.csv`), globs, or folders to look in, relative to the workspace folder; `~` is the home folder in the"
-            " user's own settings. Each is a path, or a table that says more, see `[[pool.sources]]`. What a file of"
-            " the workspace names outside of it is read with the user's consent only: the editor asks for it, and"
-            " `tried allow PATH` gives it."
+            " user's own settings. Each is a path, or a table that says more, see `[[pool.sources]]`; a file can hold"
+            " only one of these two forms. What a file of the workspace names outside of it is read with the user's"
+            " consent only: the editor asks for it, and `tried allow PATH` gives it."
         ),
     )
     discover: bool = Field(

@@ -16,6 +16,8 @@ TRIED_TOML = "tried.toml"
 PYPROJECT = "pyproject.toml"
 MAX_BYTES = 1_048_576
 _ERROR_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_SOURCES_LIST = re.compile(r"^[ \t]*(?:pool[ \t]*\.[ \t]*)?sources[ \t]*=", re.MULTILINE)
+_SOURCES_TABLE = re.compile(r"^[ \t]*\[\[[^\]\n]*\bpool[ \t]*\.[ \t]*sources[ \t]*\]\]", re.MULTILINE)
 _TOOL_TABLE = re.compile(r"^\s*\[+\s*tool\s*\.\s*[\"']?tried\b", re.MULTILINE)
 
 
@@ -167,6 +169,8 @@ def _syntax_problem(path: Path, text: str, error: Exception) -> SettingsProblem:
         said = said[: match.start()].rstrip()
     else:  # "at end of document"
         line = text.rstrip("\n").count("\n") + 1
+    if said.startswith("Cannot ") and _SOURCES_LIST.search(text) and _SOURCES_TABLE.search(text):
+        said = "`sources = […]` and `[[pool.sources]]` exclude each other: write all sources in one of the two forms"
     return SettingsProblem(path, line, f"not TOML: {said}; defaults are used")
 
 
