@@ -111,7 +111,7 @@ def test_a_folder_of_many_runs_is_asked_about(tried: Runner, pool: Path) -> None
 def test_that_a_conclusion_is_replaced_is_said(tried: Runner) -> None:
     tried.journal(run("a", 0.1, verdict="works"), run("b", 0.2))
     done = tried("conclude", "--where", "lr > 0", "no", "--yes")
-    assert "1 of these has a conclusion, which this replaces" in done.err
+    assert "1 of these has a conclusion, which this replaces: a\n" in done.err
 
 
 @pytest.mark.parametrize(

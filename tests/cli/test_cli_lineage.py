@@ -70,7 +70,7 @@ def test_a_diff_of_two_runs(family: Runner) -> None:
         "− b   + c",
         "  optimizer.lr: 0.2 → 0.4",
         "  val_loss: 1.5 → 3 (worse)",
-        "  1 parameters are equal",
+        "  1 parameter is equal",
         "  1 differ too, and make no other experiment: seed",
     ]
 

@@ -131,6 +131,12 @@ def test_amendments_reach_a_record_of_any_source_wherever_they_stand() -> None:
     assert [report.records for report in snapshot.sources] == [0, 1]
 
 
+def test_an_amendment_that_waits_is_named_once() -> None:
+    waits = amendment("r1").model_copy(update={"id": "amendment:0f3a"})
+    (skipped,) = Pool([Scripted("ours").says(waits)]).refresh().sources[0].skipped
+    assert skipped.where == "amendment 0f3a"
+
+
 def test_an_amendment_waits_for_its_record_and_is_counted() -> None:
     ours, theirs = Scripted("ours").says(amendment("r1", notes="explained")), Scripted("theirs")
     pool = Pool([ours, theirs])

@@ -279,6 +279,8 @@ def test_a_bar_is_twenty_cells_a_point(value: float, expected: str) -> None:
 @pytest.mark.parametrize(
     ("ago", "expected"),
     [
+        (timedelta(seconds=59), "just now (2026-11-30)"),
+        (timedelta(minutes=1), "1 min ago (2026-11-30)"),
         (timedelta(minutes=5), "5 min ago (2026-11-30)"),
         (timedelta(hours=3), "3 h ago (2026-11-30)"),
         (timedelta(days=1, hours=1), "yesterday (2026-11-29)"),

@@ -79,8 +79,9 @@ def _print(found: Audit, listed: bool) -> None:
     if found.not_compared:
         out.print(
             line_of(
-                f"  not compared: {counted(found.not_compared, 'run')} that log fewer than three parameters, or changed"
-                " what is no parameter"
+                f"  not compared: {counted(found.not_compared, 'run')} that"
+                f" {'logs' if found.not_compared == 1 else 'log'} fewer than three parameters, or changed what is no"
+                " parameter"
             )
         )
     bad = found.by_cause(found.runs)

@@ -29,6 +29,8 @@ from tried.review.runs import is_concluded, runs_in
 from tried.text import LineIndex
 from tried.workspace import Workspace
 
+REPLACED = 5
+"""Runs that are named because what was concluded of them is replaced."""
 WORDS: dict[Verdict, str] = {"dead_end": "a dead end", "works": "works", "inconclusive": "inconclusive"}
 
 
@@ -167,9 +169,13 @@ def show(conclusions: Sequence[Conclusion], *, on_stderr: bool = False) -> None:
             out.print(told(run))
         if len(runs) > SHOWN:
             out.print(line_of(f"    … and {len(runs) - SHOWN:,} more"))
-    concluded = sum(is_concluded(one.run.record) for one in conclusions)
+    concluded = [plain(one.run.id) for one in conclusions if is_concluded(one.run.record)]
     if concluded:
-        complain(f"{concluded:,} of these {'has' if concluded == 1 else 'have'} a conclusion, which this replaces")
+        more = f" and {len(concluded) - REPLACED:,} more" if len(concluded) > REPLACED else ""
+        complain(
+            f"{len(concluded):,} of these {'has' if len(concluded) == 1 else 'have'} a conclusion, which this replaces:"
+            f" {', '.join(concluded[:REPLACED])}{more}"
+        )
 
 
 def _confirm(record: ExperimentRecord, verdict: Verdict | None, path: Path) -> None:

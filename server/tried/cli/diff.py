@@ -23,6 +23,7 @@ from tried.pool.headline import shown_number
 from tried.record_names import find_record
 from tried.render.escape import plain
 from tried.render.lineage_reports import diff_report
+from tried.render.words import counted
 from tried.storage.paths import is_file
 from tried.workspace import Workspace
 
@@ -122,7 +123,7 @@ def _print(one: _Named, other: _Named, found: Difference) -> None:
         out.print(
             line_of(f"  {plain(metric.name)}: {_number(metric.before)} → {_number(metric.after)}", (judged, style))
         )
-    out.print(line_of((f"  {found.equal:,} parameters are equal", "dim")))
+    out.print(line_of((f"  {counted(found.equal, 'parameter is', 'parameters are')} equal", "dim")))
     _aside("differ too, and make no other experiment", (each.shown for each in aside))
     _aside("are not in the file", (each.shown for each in silent))
     _aside("cannot be compared, since a value was cut or cannot be read", found.unknown)

@@ -210,4 +210,5 @@ def _waits(amendment: Amendment) -> Skipped:
     if amendment.named.startswith(COMMIT):
         why = f"concludes no run: of the pool's none, or several, came from {amendment.named[:19]}"
         return Skipped(f"amendment {amendment.id[:19]}", why)
-    return Skipped(f"amendment {amendment.id}", f"waits for {amendment.named!r}, which no source of the pool has")
+    named = amendment.id.removeprefix("amendment:")
+    return Skipped(f"amendment {named}", f"waits for {amendment.named!r}, which no source of the pool has")

@@ -43,6 +43,8 @@ def moment_ago(moment: datetime, now: datetime) -> str:
 
 def _ago(seconds: float, has_hours: bool) -> str:
     days = int(seconds // _DAY)
+    if seconds < 60 and has_hours:
+        return "just now"
     if days < 1 and has_hours:
         return f"{int(seconds // 60)} min ago" if seconds < 3600 else f"{int(seconds // 3600)} h ago"
     if days < 1:

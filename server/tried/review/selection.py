@@ -172,6 +172,8 @@ class _Parser:
         if self._peek().kind == "end":
             raise self._error("give a condition, such as lr >= 3e-3")
         test = self._either(0)
+        if self._peek().kind == "sign":
+            raise self._unquoted()
         if self._peek().kind != "end":
             raise self._error("expected `and` or `or` here")
         return Selection(self.text, tuple(self.names), test)
@@ -214,6 +216,12 @@ class _Parser:
     def _error(self, message: str, token: _Token | None = None) -> SelectionError:
         return SelectionError(message, self.text, (token or self._peek()).offset)
 
+    def _unquoted(self) -> SelectionError:
+        """A value that goes on with a sign: ``tag = group=ablation``."""
+        value, sign, rest = (self.tokens[min(at, len(self.tokens) - 1)] for at in range(self.at - 1, self.at + 2))
+        whole = f"{value.text}{sign.text}{rest.text}"
+        return self._error(f"expected `and` or `or` here; a value with signs in it stands in quotes, as in '{whole}'")
+
     def _either(self, depth: int) -> _Test:
         tests = [self._both(depth)]
         while self._takes("or", "keyword"):
@@ -238,6 +246,8 @@ class _Parser:
             if not self._takes(")", "mark"):
                 if self._peek().kind == "end":
                     raise self._error("this ( has no )", opened)
+                if self._peek().kind == "sign":
+                    raise self._unquoted()
                 raise self._error("expected `and`, `or` or `)` here")
             return inner
         return self._comparison()
