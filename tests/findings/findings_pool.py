@@ -48,6 +48,11 @@ def worked(record_id: str, params: Mapping[str, Any], **more: Any) -> Experiment
     return record(record_id, params, **{"conclusion": {"outcome": "completed"}, "verdict": "works", **more})
 
 
+def at_time(run: ExperimentRecord, timestamp: str | None) -> ExperimentRecord:
+    data = run.model_dump(by_alias=True, exclude_unset=True)
+    return ExperimentRecord.model_validate({**data, "timestamp": timestamp})
+
+
 def unrelated(count: int) -> list[ExperimentRecord]:
     """Runs of the same line that worked, each at a depth of its own, and that lack whatever a test adds to `BASE`."""
     return [worked(f"other-{i}", {**BASE, "depth": 50 + i}) for i in range(count)]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from findings_pool import BASE, crashed, dead, worked, yaml_of
+from findings_pool import BASE, at_time, crashed, dead, worked, yaml_of
 
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import parse
@@ -32,6 +32,18 @@ def test_values_with_runs_outcomes_and_the_best_objective() -> None:
     rows = [(v.text, v.is_draft, v.runs, v.worked, v.dead_ends, v.best and v.best.value) for v in found.values]
     assert rows == [("0.02", True, 1, 1, 0, 0.30), ("0.01", False, 2, 2, 0, 0.40), ("0.5", False, 1, 0, 1, None)]
     assert found.values[1].records == ("a:2", "a:1")
+
+
+def test_records_and_steps_are_told_from_the_latest_by_timestamp() -> None:
+    times = {"a:1": "2026-03-02", "a:2": "2026-03-01", "a:4": "2026-03-09", "a:5": "2026-03-08"}
+    other = dead(
+        "a:5", {**BASE, "lr": 0.7}, "diverges", changes={"lr": (0.01, 0.7)}, metrics={"val_loss": float("nan")}
+    )
+    runs = [at_time(run, times.get(run.id)) for run in [*POOL, other]]
+    found = history_of("lr", {**BASE, "lr": 0.01}, runs)
+    assert found is not None
+    assert found.values[0].records == ("a:1", "a:2")
+    assert [step.record for step in found.turned] == ["a:4", "a:5"]
 
 
 def test_a_value_that_was_never_tried_is_said() -> None:

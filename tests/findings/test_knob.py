@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from findings_pool import BASE, crashed, dead, findings_in, squiggles, unrelated, worked, yaml_of
+from findings_pool import BASE, at_time, crashed, dead, findings_in, squiggles, unrelated, worked, yaml_of
 
 from tried.pool.record import ExperimentRecord
 
@@ -17,6 +17,17 @@ def test_a_parameter_that_only_dead_ends_set_is_told_of_as_information() -> None
     assert (finding.code, finding.severity, finding.span.of(text)) == ("dead-end", "information", "0.9")
     assert finding.message == "mixup: all 3 runs with it ended badly, last dead end, “worse by far” (k:2)"
     assert finding.records == ("k:2", "k:1", "k:0")
+
+
+def test_the_last_of_them_is_the_latest_by_its_timestamp_not_by_its_place_in_the_pool() -> None:
+    times = ("2026-11-03T16:13:05Z", "2026-11-03T16:12:33Z", None)
+    runs = [at_time(run, time) for run, time in zip(setters(), times, strict=True)]
+    (finding,) = [f for f in findings_in({**BASE, "mixup": 0.9}, [*runs, *unrelated(5)]) if f.evidence == "knob"]
+    assert finding.records == ("k:2", "k:0", "k:1"), "what has no timestamp stays behind what stands before it"
+    runs[2] = at_time(runs[2], "2026-11-03T16:12:34Z")
+    (finding,) = [f for f in findings_in({**BASE, "mixup": 0.9}, [*runs, *unrelated(5)]) if f.evidence == "knob"]
+    assert finding.records == ("k:0", "k:2", "k:1")
+    assert finding.message == "mixup: all 3 runs with it ended badly, last dead end, “worse by far” (k:0)"
 
 
 def knobs(records: list[ExperimentRecord], **settings: Any) -> list[tuple[str, str, str]]:

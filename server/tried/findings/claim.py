@@ -23,7 +23,8 @@ STRENGTH: Final[tuple[Reason, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """`runs` in the order of the pool; `blamed` the draft's parameters, of which the first is the place.
+    """`runs` in the order of the pool, from the earliest to the latest once it is to be put into words; `blamed` the
+    draft's parameters, of which the first is the place.
 
     `at_most` caps the severity. `change` words what is said of the draft (`lr 0.5`), `contrast` what is known to be
     better (`8 fits`). `whole`: the experiment as such is meant, so its name is the place, if it has one.

@@ -61,6 +61,7 @@ def find(
                 claim = _untold(whole, told, settings)
                 if claim is None:
                     continue
+                claim = replace(claim, runs=tuple(scope.line.runs_in_time(claim.runs)))
                 claim, severity = _weighed(claim, scope, every)
                 if severity != "off":
                     findings.append(_finding(claim, scope, severity, draft))

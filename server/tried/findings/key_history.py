@@ -149,7 +149,7 @@ def _history(scope: Scope, key: str, parameter: Parameter, runs: Mask) -> KeyHis
     away = line.columns.changing(sets.from_.get((key, parameter.value), ())) & line.is_dead & ~line.is_undecided
     turned = [
         TurnedTo(change.text, what_happened(run), run.id)
-        for run in map(line.run_at, np.flatnonzero(away)[-_MOST_TURNED:].tolist())
+        for run in map(line.run_at, line.in_time(np.flatnonzero(away))[-_MOST_TURNED:].tolist())
         for change in run.changes
         if change.key == key
     ]
@@ -213,6 +213,7 @@ def _value_history(
     if in_detail and group.dead:
         turned = line.columns.changing(line.columns.vocabulary.change_sets.to.get((key, value), ()))
         by_this = int(np.count_nonzero((turned & line.is_dead & ~line.is_undecided)[group.rows]))
+    latest = line.in_time(group.rows)[::-1].tolist() if in_detail else []
     return ValueHistory(
         text=group.text,
         is_draft=value == parameter.value,
@@ -221,7 +222,7 @@ def _value_history(
         by_this=by_this,
         worked=group.worked,
         best=_best_result(line, group.rows) if in_detail else None,
-        records=tuple(line.columns.ids[row] for row in group.rows[::-1][:_MOST_RECORDS].tolist()) if in_detail else (),
+        records=tuple(line.columns.ids[row] for row in latest[:_MOST_RECORDS]) if in_detail else (),
     )
 
 

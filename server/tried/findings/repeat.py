@@ -59,7 +59,7 @@ def repeat_claims(scope: Scope) -> list[Claim]:
     bad = [run for run in runs if run.ending == "dead_end"]
     changed = [
         scope.draft.values[change.key]
-        for run in reversed(bad)
+        for run in reversed(scope.line.runs_in_time(bad))
         for change in run.changes
         if change.key in scope.draft.values and scope.draft.values[change.key].value == change.after
     ]

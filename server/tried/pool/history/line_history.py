@@ -14,8 +14,8 @@ import numpy as np
 
 from tried.pool.history.column import Mask
 from tried.pool.history.run import Item, Run
-from tried.pool.history.run_columns import RunColumns
-from tried.pool.history.run_row import CAUSES, DEAD_END, ENDINGS, WORKED, Ending, RunRow
+from tried.pool.history.run_columns import Rows, RunColumns
+from tried.pool.history.run_row import CAUSES, DEAD_END, ENDINGS, NO_TIME, WORKED, Ending, RunRow
 from tried.pool.history.vocabulary import ABSENT, Vocabulary
 from tried.pool.record import Cause
 from tried.pool.record_reader import RecordReader
@@ -130,6 +130,20 @@ class LineHistory:
     def runs_in(self, mask: Mask) -> list[Run]:
         """The runs of a mask, in the order of the pool."""
         return [self.run_at(row) for row in np.flatnonzero(mask).tolist()]
+
+    def in_time(self, rows: Rows) -> Rows:
+        """These rows, given in the order of the pool, from the earliest to the latest.
+
+        What has no timestamp stands behind all that stands before it in the pool.
+        """
+        times = self.columns.facts["time"][rows]
+        filled = np.where(times == NO_TIME, np.maximum.accumulate(times), times)
+        return rows[np.argsort(filled, kind="stable")]
+
+    def runs_in_time(self, runs: Iterable[Run]) -> list[Run]:
+        """The same of runs."""
+        rows = np.array([run.place for run in runs], np.intp)
+        return [self.run_at(row) for row in self.in_time(rows).tolist()]
 
     # Endings
 
