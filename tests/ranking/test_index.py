@@ -89,6 +89,16 @@ def test_equal_architectures_are_held_once_whatever_their_ids_and_digests() -> N
     assert len(only.structures.numbers) == 2
 
 
+def test_a_merged_record_passes_the_filter_of_each_of_its_sources() -> None:
+    merged = ExperimentRecord(id="mlflow:1", source="mlflow", aliases=["wandb:x1", "baseline"])
+    index = RankingIndex.of([merged, ExperimentRecord(id="hydra:1", source="hydra")])
+    found = {
+        kind: [one.record.id for one in rank(RetrievalQuery(source=kind), index, now=NOW)]
+        for kind in ("mlflow", "wandb", "hydra", "baseline")
+    }
+    assert found == {"mlflow": ["mlflow:1"], "wandb": ["mlflow:1"], "hydra": ["hydra:1"], "baseline": []}
+
+
 def test_a_record_at_the_ends_of_time() -> None:
     pool = [ExperimentRecord(id=id, timestamp=id) for id in ("0001-01-01", "9999-12-31T23:59:59.999999+00:00")]
     results = rank(RetrievalQuery(ttl_days=1), pool, now=NOW)

@@ -108,6 +108,21 @@ def test_any_of_several_keys_of_a_name_is_enough() -> None:
     assert not parse_selection("lr != 0.1").selects(two)
 
 
+def test_a_whole_key_hides_no_longer_one() -> None:
+    sacred = run(metrics={"f1": 0.3, "result.f1": 0.6}, params={"lr": 1, "head.lr": 2})
+    assert parse_selection("f1 = 0.6 and f1 = 0.3 and lr = 2 and lr = 1").selects(sacred)
+    assert not parse_selection("f1 != 0.3").selects(sacred)
+    assert not parse_selection("result.f1 = 0.3").selects(sacred)
+
+
+def test_a_merged_record_is_of_all_its_sources() -> None:
+    merged = run("mlflow:1", source="mlflow", aliases=["wandb:x1", "outputs/2026-11-30"])
+    assert parse_selection("source = wandb and source = MLflow and source ~ wan").selects(merged)
+    assert not parse_selection("source = hydra or source != wandb or source = null").selects(merged)
+    assert not parse_selection("source = outputs").selects(merged)
+    assert parse_selection("source = null").selects(run())
+
+
 def test_a_seed_can_be_asked_for() -> None:
     assert parse_selection("seed = 3").selects(run(params={"seed": 3}))
 

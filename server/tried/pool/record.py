@@ -38,6 +38,7 @@ CHANGES: Final = frozenset(
 
 _COMPACT_TIME = re.compile(r"(\d{4})(\d{2})(\d{2})(?:[-T_]?(\d{2})(\d{2})(\d{2}))?\Z")
 _EPOCH_TIME = re.compile(r"(\d{9,10}|\d{12,13})(\.\d+)?\Z")
+_KIND_BEFORE_COLON = re.compile(r"[a-z][a-z-]*:")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 _DIRECTION_WORDS: dict[str, Direction] = {
     **dict.fromkeys(("min", "minimize", "minimise", "lower", "down"), "min"),
@@ -256,6 +257,12 @@ class ExperimentRecord(_Part):
         data.setdefault("schema_version", SCHEMA_VERSION)
         data.setdefault("kind", "experiment")
         return json.dumps(finite(data), ensure_ascii=False, separators=(",", ":"))
+
+
+def sources_of(record: ExperimentRecord) -> tuple[str, ...]:
+    """The kinds of all sources that a record was made from, its own first: those of merged ones stand in `aliases`."""
+    others = (alias.partition(":")[0] for alias in record.aliases if _KIND_BEFORE_COLON.match(alias))
+    return tuple(dict.fromkeys([*([record.source] if record.source else []), *others]))
 
 
 def parse_time(text: str | None) -> datetime | None:

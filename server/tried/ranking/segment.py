@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tried.architecture import ArchitectureFingerprint
 from tried.pool.outcome import importance
-from tried.pool.record import Direction, ExperimentRecord
+from tried.pool.record import Direction, ExperimentRecord, sources_of
 from tried.ranking.bag import bag_of
 from tried.ranking.postings import Mask, Postings, renumbered
 from tried.ranking.vectors import VectorBlock, VectorSpace, vectors_of
@@ -155,6 +155,5 @@ def _labels_of(record: ExperimentRecord) -> list[Label]:
     labels = [("tag", tag) for tag in record.tags]
     if record.research_line is not None:
         labels.append(("research_line", record.research_line))
-    if record.source is not None:
-        labels.append(("source", record.source))
+    labels += [("source", kind) for kind in sources_of(record)]
     return labels

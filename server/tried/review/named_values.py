@@ -5,12 +5,13 @@ Invariant: a record is read only where the columns of the history do not tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tried.draft.parameters import RecordedValue, comparable, normalise_key
 from tried.pool.history.run import Run
+from tried.pool.record import ExperimentRecord, sources_of
 from tried.review.runs import is_concluded
 
 Owner: TypeAlias = Literal["field", "param", "metric"]
@@ -30,25 +31,20 @@ def values_of(run: Run, name: Name) -> Iterator[object]:
     """Comparable values of a parameter or metric of a run; parameters before metrics."""
     if name.owner in (None, "param"):
         for parameters in _parameters(run):
-            if name.key in parameters:
-                yield parameters[name.key].value
-                return
-            ending = f".{name.key}"
-            inner = [recorded.value for key, recorded in parameters.items() if key.endswith(ending)]
-            if inner:
-                yield from inner
+            found = [recorded.value for key, recorded in parameters.items() if _is_called(key, name.key)]
+            if found:
+                yield from found
                 return
     if name.owner == "param":
         return
-    metrics = run.record.metrics
-    keys = {normalise_key(metric): metric for metric in metrics}
-    if name.key in keys:
-        yield comparable(metrics[keys[name.key]])
-        return
-    ending = f".{name.key}"
-    for key, metric in keys.items():
-        if key.endswith(ending):
-            yield comparable(metrics[metric])
+    for metric, value in run.record.metrics.items():
+        if _is_called(normalise_key(metric), name.key):
+            yield comparable(value)
+
+
+def _is_called(key: str, name: str) -> bool:
+    """By its whole key, or by its last segments."""
+    return key == name or key.endswith(f".{name}")
 
 
 def _parameters(run: Run) -> Iterator[Mapping[str, RecordedValue]]:
@@ -75,6 +71,8 @@ def field_values(run: Run, name: str) -> list[object]:
             return [("bool", is_concluded(record))]
         case "tag":
             return [comparable(tag) for tag in record.tags] or [None]
+        case "source":
+            return [comparable(kind) for kind in sources_of(record)] or [None]
         case "line":
             return [comparable(record.research_line)]
         case "headline":
@@ -91,11 +89,11 @@ def texts_of(run: Run, name: Name) -> Iterator[str]:
     if name.owner == "field":
         record = run.record
         told: list[str | None] = [
-            *([record.id, *record.aliases] if name.key == "id" else record.tags if name.key == "tag" else ()),
+            *_several(record, name.key),
             record.research_line if name.key == "line" else None,
             record.timestamp if name.key == "time" else None,
         ]
-        if name.key not in ("id", "tag", "line", "time", "duration", "concluded", "ending", "cause"):
+        if name.key not in ("id", "tag", "source", "line", "time", "duration", "concluded", "ending", "cause"):
             value = getattr(record, name.key)
             told.append(value if isinstance(value, str) else None)
         if name.key == "cause":
@@ -104,8 +102,20 @@ def texts_of(run: Run, name: Name) -> Iterator[str]:
         return
     for parameters in _parameters(run) if name.owner != "metric" else ():
         for key, recorded in parameters.items():
-            if key == name.key or key.endswith(f".{name.key}"):
+            if _is_called(key, name.key):
                 yield str(recorded.recorded).casefold()
+
+
+def _several(record: ExperimentRecord, name: str) -> Sequence[str]:
+    """The values of a field that can have several."""
+    match name:
+        case "id":
+            return (record.id, *record.aliases)
+        case "tag":
+            return record.tags
+        case "source":
+            return sources_of(record)
+    return ()
 
 
 def table_word(text: str | None) -> str | None:

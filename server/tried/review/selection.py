@@ -39,7 +39,7 @@ FIELDS: Final[dict[str, str]] = {
     "verdict": "dead_end, works, inconclusive",
     "concluded": "true where somebody wrote down why it ended, or gave a verdict",
     "tag": "one of its tags",
-    "source": "what the record comes from: mlflow, wandb …",
+    "source": "what the record comes from: mlflow, wandb …; each of them, where one run is known from several",
     "experiment": "the tracker's group",
     "sweep": "the search that it is a member of",
     "line": "the research line",
