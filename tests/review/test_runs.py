@@ -8,7 +8,7 @@ import pytest
 from review_pool import record
 
 from tried.pool.history.parameter_history import ParameterHistory
-from tried.review.runs import is_concluded, newest_in, runs_in
+from tried.review.runs import is_concluded, last_without_time, newest_in, runs_in
 
 HISTORY = ParameterHistory.empty().updated(
     (),
@@ -36,6 +36,21 @@ def test_the_newest_by_time_then_by_the_order_of_the_pool() -> None:
     without_times = newest_in(ParameterHistory.empty().updated((), [record("x", {}), record("y", {})]))
     assert without_times is not None
     assert without_times.id == "y"
+
+
+def test_a_row_without_a_time_behind_the_newest_of_its_table_is_newer() -> None:
+    table = [
+        record("table:r.tsv:1", {}, timestamp="2026-03-02T00:00:00Z"),
+        record("table:r.tsv:2", {}),
+        record("table:other.tsv:1", {}),
+    ]
+    assert getattr(newest_in(ParameterHistory.empty().updated((), table)), "id", None) == "table:r.tsv:2"
+    later = record("mlflow:x", {}, timestamp="2026-03-03T00:00:00Z")
+    history = ParameterHistory.empty().updated((), [*table, later])
+    assert getattr(newest_in(history), "id", None) == "mlflow:x"
+    assert getattr(last_without_time(history), "id", None) == "table:other.tsv:1"
+    assert last_without_time(ParameterHistory.empty().updated((), table[1:])) is None
+    assert last_without_time(ParameterHistory.empty().updated((), [later])) is None
 
 
 def test_an_empty_history() -> None:

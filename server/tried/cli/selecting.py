@@ -11,7 +11,7 @@ from tried.analysis import finding_settings, not_worth_reading
 from tried.cli.failure import Failure
 from tried.cli.files import read_config
 from tried.cli.options import empty_pool_advice
-from tried.cli.output import line_of
+from tried.cli.output import complain, line_of
 from tried.draft.draft import ExperimentDraft, drafts_of
 from tried.draft.syntax import language_of, parse
 from tried.pool.history.run import Run
@@ -20,7 +20,7 @@ from tried.record_names import Found, find_record
 from tried.render.escape import plain, shortened
 from tried.render.words import MARKS
 from tried.review.matching import members_of, repeats_of, runs_at
-from tried.review.runs import newest_in, runs_in, runs_of
+from tried.review.runs import last_without_time, newest_in, runs_in, runs_of
 from tried.review.selection import SelectionError, parse_selection, unknown_name
 from tried.storage.paths import is_folder, may_exist
 from tried.workspace import Workspace
@@ -85,9 +85,13 @@ def record_named(workspace: Workspace, name: str, pools: list[Path] | None = Non
 
 def newest(workspace: Workspace) -> Run:
     """The run that began last. Raises Failure if there is none."""
-    found = newest_in(workspace.snapshot.history)
+    history = workspace.snapshot.history
+    found = newest_in(history)
     if found is None:
         raise Failure("there is no run yet")
+    timeless = last_without_time(history)
+    if timeless is not None and timeless.id != found.id:
+        complain(f"`{LAST}` goes by time, and {plain(timeless.id)} has none: name it if you mean it")
     return found
 
 

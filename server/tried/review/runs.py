@@ -10,6 +10,7 @@ import numpy as np
 from tried.pool.causes import cause_in
 from tried.pool.history.parameter_history import LineHistory, ParameterHistory
 from tried.pool.history.run import Run, run_of
+from tried.pool.history.run_row import NO_TIME
 from tried.pool.outcome import Directions, has_conclusion
 from tried.pool.record import ExperimentRecord
 
@@ -54,7 +55,42 @@ def runs_in(history: ParameterHistory) -> RunsInOrder:
 
 
 def newest_in(history: ParameterHistory) -> Run | None:
-    """The run that began last; of those of one time, or without any, the last of the pool. None without runs."""
+    """The run that began last; of those of one time, or without any, the last of the pool. None without runs.
+
+    What stands behind it in the same table or journal and has no time was written later, and is newer.
+    """
+    best = _latest_in(history)
+    if best is None:
+        return None
+    found, place = best, _place_of(best.id)
+    for line in history.lines.values():
+        facts = line.columns.facts
+        for row in np.flatnonzero((facts["time"] == NO_TIME) & (facts["order"] > found.order)).tolist():
+            if int(facts["order"][row]) > found.order and _place_of(line.columns.ids[row]) == place:
+                found = line.run_at(row)
+    return found
+
+
+def last_without_time(history: ParameterHistory) -> Run | None:
+    """The last run of the pool that has no time, where others have one; None if there is none."""
+    found: Run | None = None
+    timed = False
+    for line in history.lines.values():
+        facts = line.columns.facts
+        rows = np.flatnonzero(facts["time"] == NO_TIME)
+        timed |= len(rows) < len(line)
+        if len(rows):
+            run = line.run_at(int(rows[np.argmax(facts["order"][rows])]))
+            found = run if found is None or run.order > found.order else found
+    return found if timed else None
+
+
+def _place_of(record_id: str) -> str:
+    """The table or store in which a record has its place, as far as its id tells."""
+    return record_id.rpartition(":")[0]
+
+
+def _latest_in(history: ParameterHistory) -> Run | None:
     best: tuple[int, int, Run] | None = None
     for line in history.lines.values():
         facts = line.columns.facts
