@@ -207,6 +207,56 @@ class TestKinds:
         ]
 
 
+JOB = ".hydra/config.yaml"
+WANDB_FILE = "wandb/run-20260301_100000-abcd1234/files/config.yaml"
+
+
+@pytest.mark.parametrize(
+    ("opened", "store"),
+    [
+        ("outputs/2026-01-01", "outputs/2026-01-01"),
+        ("outputs/2026-01-01/10-00-00", "outputs/2026-01-01/10-00-00"),
+        ("outputs", "outputs"),
+        ("runs/a", "runs/a"),
+        ("runs", "runs"),
+        ("", "outputs"),
+    ],
+)
+def test_of_a_store_that_begins_above_the_workspace_only_what_is_in_it_is_read(
+    tmp_path: Path, opened: str, store: str
+) -> None:
+    for job in ("outputs/2026-01-01/10-00-00", "outputs/2026-01-02/11-00-00", "runs/a", "runs/b"):
+        put(tmp_path, f"{job}/{JOB}")
+    sources = discover(tmp_path / opened, disabled=NO_COMMITS).sources
+    assert (sources[0].kind, sources[0].path) == ("hydra", tmp_path / store)
+    assert len(sources) == (1 if opened else 2)
+
+
+def test_the_same_holds_for_a_folder_elsewhere_that_somebody_named(tmp_path: Path) -> None:
+    put(tmp_path, f"elsewhere/runs/a/{JOB}", f"elsewhere/runs/b/{JOB}", f"work/runs/a/{JOB}", f"work/runs/b/{JOB}")
+    work = tmp_path / "work"
+    (named,) = discover(tmp_path / "elsewhere" / "runs" / "a", within=work, disabled=NO_COMMITS).sources
+    assert named.path == tmp_path / "elsewhere" / "runs" / "a"
+    (inner,) = discover(work / "runs" / "a", within=work, disabled=NO_COMMITS).sources
+    assert inner.path == work / "runs", "the workspace is the bound for what lies in it"
+
+
+def test_wandb_in_the_folder_of_a_job_is_no_store_of_its_own(tmp_path: Path) -> None:
+    put(tmp_path, f"one/{JOB}", f"one/{WANDB_FILE}", f"two/{JOB}", WANDB_FILE)
+    assert found(tmp_path) == [".", "wandb"], "the workspace's own is one"
+    assert [source.kind for source in discover(tmp_path / "one", disabled=NO_COMMITS).sources] == ["hydra"]
+    alone = discover(tmp_path / "one", disabled=(*NO_COMMITS, "hydra")).sources
+    assert [(source.kind, source.path) for source in alone] == [("wandb", tmp_path / "one" / "wandb")]
+
+
+def test_mlruns_in_the_folder_of_a_job_are_read_if_they_are_named(tmp_path: Path) -> None:
+    mlruns = tmp_path / "outputs" / "2026-01-01" / "10-00-00" / "mlruns"
+    put(mlruns.parent, JOB)
+    put(mlruns, "0/meta.yaml")
+    assert found(tmp_path) == ["outputs"]
+    assert source_of(mlruns, tmp_path, ()).kind == "mlflow"
+
+
 class TestLinks:
     """Nobody's files elsewhere are read because a folder says so."""
 
@@ -228,6 +278,12 @@ class TestLinks:
         assert [(skipped.where, skipped.why) for skipped in discovery.notes] == [
             (str(link), "is a link out of the workspace and is not read without your consent") for link in links
         ]
+
+    def test_a_linked_folder_in_which_stores_lie_further_down_is_not_looked_into(self, tmp_path: Path) -> None:
+        folder, elsewhere = self.place(tmp_path)
+        (folder / "data").symlink_to(elsewhere, target_is_directory=True)
+        assert found(folder) == ["runs/results.tsv"]
+        assert discover(folder).notes == ()
 
     def test_what_was_allowed_is_followed(self, tmp_path: Path) -> None:
         folder, elsewhere = self.place(tmp_path)

@@ -5,7 +5,7 @@ search is bounded in depth, folders, time and finds, and never enters what is no
 environments, version control, caches, nor the inside of trackers' stores. What version control ignores is searched,
 since that is where runs lie.
 
-Invariant: nothing behind a link that leads out of the workspace is read.
+Invariant: nothing behind a link that leads out of the workspace is read, nor of a store what lies above the workspace.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from tried.pool.journal import OUR_JOURNAL
-from tried.pool.sources.registry import JOURNALS, TABLE_NAMES, SourceKind, kinds
+from tried.pool.sources.registry import HYDRA, JOURNALS, TABLE_NAMES, SourceKind, kinds
 from tried.pool.sources.source import Skipped, Source, limited
 from tried.storage.paths import exists, is_link, leads_out
 
@@ -38,6 +38,9 @@ SKIPPED_FOLDERS: Final = frozenset(
 
 TRACKER_FOLDERS: Final = frozenset({"mlruns", "mlartifacts", "wandb", "lightning_logs", "multirun"})
 """The inside of these is their kind's alone, whether one claims it or not."""
+
+READ_BY_HYDRA: Final = "wandb"
+"""A store in the folder of a job that is read with the job."""
 
 DEPTH_LIMIT: Final = 6
 FOLDER_LIMIT: Final = 5_000
@@ -152,14 +155,25 @@ class _Search:
                 why = f"could not look for stores, {type(error).__name__}: {error}"[:400]
                 self.limits.setdefault(kind.name, Skipped(f"{kind.name}: {place}", why))
                 continue
-            for path in paths:
-                if path in self.found or self._is_excluded(path):
+            for path in map(self._bounded, paths):
+                if path in self.found or self._is_excluded(path) or self._is_part_of_a_job(path, listing):
                     continue
                 # Folders behind links are not entered, so that only these two can lead elsewhere.
                 if (is_link(path) or (path != place and is_link(path.parent))) and self._leads_out(path):
                     self.links[path] = None
                 else:
                     self.found[path] = kind
+
+    def _bounded(self, path: Path) -> Path:
+        """A store may begin above the folder in which it is noticed (Hydra's folder of jobs): it is read from the
+        workspace on, or from the folder that was to be searched where that lies elsewhere."""
+        bound = self.within if self.folder.is_relative_to(self.within) else self.folder
+        return bound if path in bound.parents else path
+
+    def _is_part_of_a_job(self, path: Path, listing: _Listing) -> bool:
+        if path.name != READ_BY_HYDRA or ".hydra" not in listing.folders:
+            return False
+        return any(self.found.get(above) is HYDRA for above in path.parents)
 
     def _inside(self, every: Sequence[SourceKind], place: Path, listing: _Listing) -> _Listing:
         """Without the links that lead out, since a kind may read what it is shown; those of stores are told."""
