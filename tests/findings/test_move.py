@@ -11,7 +11,7 @@ def test_the_change_that_made_a_dead_end_is_warned_of_on_its_value() -> None:
     (finding,) = findings_in(text, [dead("a:1", {**BASE, "lr": 0.5}, "diverges at once", changes={"lr": (0.01, 0.5)})])
     assert (finding.code, finding.evidence, finding.severity) == ("dead-end", "move", "warning")
     assert (finding.span.of(text), finding.blamed) == ("0.5", ("lr",))
-    assert finding.message == "lr 0.5: diverged (a:1)"
+    assert finding.message == "lr 0.5: diverged, “diverges at once” (a:1)"
     assert finding.why[0] == "diverges at once"
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from findings_pool import BASE, crashed, dead, findings_in, record, worked
 
 
@@ -29,6 +31,57 @@ def test_the_words_of_an_unnamed_record_are_quoted() -> None:
     assert message(dead("a:1", BASE, "overfits")) == "ran before: dead end, “overfits” (a:1)"
     named = dead("a:1", BASE, "lr too high: overfits", name="lr")
     assert message(named) == "ran before: dead end, “lr too high: overfits” (a:1)"
+
+
+LR = {**BASE, "lr": 0.5}
+TURNED = {"lr": (0.01, 0.5)}
+WORSE = {"val_acc": {"before": 0.71, "after": 0.6, "delta": -0.11}}
+
+
+def test_notes_are_quoted_where_nobody_wrote_a_headline_and_a_generated_one_never_is() -> None:
+    fields: dict[str, Any] = {
+        "source": "mlflow",
+        "verdict": "dead_end",
+        "objective": "val_acc",
+        "metrics": {"val_acc": 0.6},
+        "conclusion": {"outcome": "completed", "derived": True},
+        "generated_headline": "finished, val_acc 0.6, 0.11 below its parent",
+        "derivation": {"metric_delta": WORSE},
+    }
+    noted = record("mlflow:1", BASE, notes="Worse: lr 0.01 forgets the pretrained weights. Twice.", **fields)
+    (finding,) = findings_in(BASE, [noted])
+    assert finding.message == (
+        "ran before: dead end, “Worse: lr 0.01 forgets the pretrained weights.”, val_acc 0.71 → 0.6 (mlflow:1)"
+    )
+    assert finding.why == (
+        "Worse: lr 0.01 forgets the pretrained weights.",
+        "val_acc 0.71 → 0.6, compared with what it came from.",
+        "Twice.",
+    )
+    (finding,) = findings_in(BASE, [record("mlflow:1", BASE, **fields)])
+    assert finding.message == "ran before: dead end, val_acc 0.71 → 0.6 (mlflow:1)"
+    assert finding.why == ("val_acc 0.71 → 0.6, compared with what it came from.",)
+
+
+def test_a_written_headline_is_quoted_if_it_says_more_than_the_cause_and_the_change() -> None:
+    def said(headline: str, cause: str) -> str:
+        return message(dead("a:1", LR, headline, changes=TURNED, cause=cause, duration=19), dropout=0.3, lr=0.5)
+
+    assert said("needs warmup, try 500 steps", "diverged") == (
+        "lr 0.5: diverged after 19 s, “needs warmup, try 500 steps” (a:1)"
+    )
+    assert said("Diverged at lr 0.5: loss is NaN", "diverged") == "lr 0.5: diverged after 19 s (a:1)"
+    assert said("CUDA out of memory", "out_of_memory") == "lr 0.5: out of memory after 19 s (a:1)"
+    assert said("OOM, 24 GB card", "out_of_memory") == "lr 0.5: out of memory after 19 s, “OOM, 24 GB card” (a:1)"
+
+
+def test_a_crash_is_told_by_its_error_and_not_twice() -> None:
+    failed: dict[str, Any] = {"conclusion": {"outcome": "failed", "derived": True}, "duration": 0}
+    assert message(record("a:1", BASE, generated_headline="failed after 0 s", **failed)) == "ran before: failed (a:1)"
+    error = "Traceback …\nKeyError: 'x'\n"
+    assert message(record("a:1", BASE, error=error, cause="code_error", **failed)) == (
+        "ran before: code error: KeyError: 'x' (a:1)"
+    )
 
 
 def test_only_those_of_the_told_reason_are_counted_with_it() -> None:

@@ -1,4 +1,4 @@
-"""One line about a run of which nobody wrote any."""
+"""One line about a run: what somebody wrote of it, else what it shows itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from tried.pool.headline import ERROR_CHARACTERS, error_line, headline_of, shown_duration, shown_number
+from tried.pool.headline import (
+    ERROR_CHARACTERS,
+    error_line,
+    first_sentence,
+    headline_of,
+    line_about,
+    shown_duration,
+    shown_number,
+    written_of,
+)
 from tried.pool.record import Duration, ExperimentRecord
 
 
@@ -80,3 +89,41 @@ def test_durations(seconds: int, shown: str) -> None:
 )
 def test_numbers(value: float, shown: str) -> None:
     assert shown_number(value) == shown
+
+
+NOTE = "Worse: lr 0.01 forgets the pretrained weights. Tried twice."
+GENERATED = "finished, val_acc 0.6"
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ({"source": "mlflow", "notes": NOTE}, "Worse: lr 0.01 forgets the pretrained weights."),
+        ({"source": "hydra", "aliases": ["wandb:3k2j9x1a"], "notes": NOTE}, NOTE[:46]),
+        ({"source": "sacred", "notes": "Does a lower lr help?"}, ""),
+        ({"source": "mlflow", "notes": NOTE, "conclusion": {"headline": " needs\n warmup "}}, "needs warmup"),
+        ({"source": "mlflow", "notes": " \n"}, ""),
+        ({}, ""),
+    ],
+)
+def test_what_somebody_wrote_is_the_headline_or_the_first_sentence_of_notes_on_the_result(
+    said: dict[str, Any], written: str
+) -> None:
+    run = record(**{"generated_headline": GENERATED, **said})
+    assert written_of(run) == written
+    assert line_about(run) == (written or GENERATED)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("lr 0.5 diverges, i.e. so does 1.0. Use 0.1.", "lr 0.5 diverges, i.e. so does 1.0."),
+        ("## Result\n\n- no gain\n  over adam\n\nMore.", "no gain over adam"),
+        ("# Only a heading", "Only a heading"),
+        ("Why? Nobody knows.", "Why?"),
+        ("过拟合。再试。", "过拟合。"),
+        ("", ""),
+    ],
+)
+def test_the_first_sentence_of_notes(text: str, sentence: str) -> None:
+    assert first_sentence(text) == sentence

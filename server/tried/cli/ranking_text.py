@@ -8,6 +8,7 @@ from datetime import datetime
 from rich.text import Text
 
 from tried.cli.output import console, line_of
+from tried.pool.headline import line_about
 from tried.pool.history.run import Ending
 from tried.pool.pool import PoolSnapshot
 from tried.pool.sources.tables.results_table import KIND as RESULTS_TABLE
@@ -49,7 +50,7 @@ def print_ranking(ranking: Sequence[ScoredRecord], snapshot: PoolSnapshot, now: 
     for place, scored in enumerate(ranking, start=1):
         record = scored.record
         ending = ending_of(snapshot, record.id)
-        told = plain(record.headline or record.hypothesis or record.notes or "")
+        told = plain(line_about(record) or record.hypothesis or record.notes or "")
         name = plain(record.name) if record.name != record.id else ""
         if told == name:
             # Said once: here if there is room, else below.

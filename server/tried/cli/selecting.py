@@ -14,6 +14,7 @@ from tried.cli.options import empty_pool_advice
 from tried.cli.output import complain, line_of
 from tried.draft.draft import ExperimentDraft, drafts_of
 from tried.draft.syntax import language_of, parse
+from tried.pool.headline import line_about
 from tried.pool.history.run import Run
 from tried.pool.record import ExperimentRecord
 from tried.record_names import Found, find_record
@@ -133,6 +134,7 @@ def told(run: Run) -> Text:
     """A run on one line."""
     record = run.record
     name = f"  {shortened(record.name, 40)}" if record.name and record.name != record.id else ""
-    headline = f"  {shortened(record.headline, 80)}" if record.headline and record.headline != record.name else ""
+    about = line_about(record)
+    headline = f"  {shortened(about, 80)}" if about and about != record.name else ""
     day = f"  {record.time.date().isoformat()}" if record.time else ""
     return line_of(f"  {MARKS[run.ending]} {plain(record.id)}", (name, "bold"), headline, (day, "dim"))

@@ -11,7 +11,8 @@ from tried.draft.parameters import UNKNOWN, shown_value
 from tried.findings.claim import STRENGTH, Claim, reason_of
 from tried.findings.finding import Difference
 from tried.findings.scope import Scope
-from tried.pool.headline import shown_duration
+from tried.pool.causes import without_cause
+from tried.pool.headline import error_line, shown_duration, written_of
 from tried.pool.history.run import Run
 from tried.pool.outcome import moved_the_wrong_way
 
@@ -22,6 +23,28 @@ _HEX_SHOWN = 8
 _ID_LENGTH = 100
 _MESSAGE_LENGTH = 400
 _MOST_DIFFERENCES = 24
+_WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
+_SAYS_NO_MORE = frozenset(
+    {"a", "after", "again", "an", "and", "at", "by", "during", "in", "is", "it", "its", "of", "on", "so", "the", "this"}
+    | {
+        "to",
+        "was",
+        "went",
+        "when",
+        "with",
+        "run",
+        "ran",
+        "out",
+        "ended",
+        "error",
+        "failed",
+        "training",
+        "model",
+        "loss",
+    }
+    | {"cuda", "gpu", "memory", "allocate", "allocating", "tensor"}
+)
+"""Words that add nothing to a cause: "training diverged at lr 0.5", "CUDA out of memory"."""
 _HAPPENED = {
     "out_of_memory": "out of memory",
     "diverged": "diverged",
@@ -93,23 +116,39 @@ def told_run(claim: Claim) -> Run:
 
 
 def what_happened(run: Run) -> str:
-    """What came of a dead end, in few words: its cause and how long it took, or the headline that somebody wrote."""
+    """What came of a dead end, in few words: its cause and how long it took, and what somebody wrote of it."""
     reason = reason_of(run)
-    if reason in ("out_of_memory", "diverged"):
-        return _HAPPENED[reason] + _after(run)
+    record = run.record
     if reason in ("judged", "worse"):
         moved = _moved(run)
-        quoted = "" if moved and _says_only_its_name(run) else short(run.record.headline)
+        quoted = "" if moved and _says_only_its_name(run) else _quoted(run, "dead end")
         if run.judged:
-            return ", ".join(("dead end", *([f"“{quoted}”"] if quoted else []), *([moved] if moved else [])))
+            return ", ".join(("dead end", *([quoted] if quoted else []), *([moved] if moved else [])))
         return f"worse, {moved}" if moved else "worse than its parent"
-    quoted = short(run.record.headline)
-    return _HAPPENED[reason] + _after(run) + (f", “{quoted}”" if quoted else "")
+    said = _HAPPENED[reason] + _after(run)
+    if quoted := _quoted(run, said):
+        return f"{said}, {quoted}"
+    error = short(error_line(record.error or "")) if reason not in ("out_of_memory", "diverged") else ""
+    return f"{said}: {error}" if error else said
+
+
+def _quoted(run: Run, said: str) -> str:
+    """What somebody wrote of a run, in quotes; empty where it only repeats what is said: the cause, or the change."""
+    written = written_of(run.record)
+    known = _words(" ".join([said, *(f"{change.shown} {change.text}" for change in run.changes)]))
+    cause = run.cause
+    rest = without_cause(written, cause) if cause in ("out_of_memory", "diverged") else written
+    beyond = _words(rest) - known - _SAYS_NO_MORE
+    return f"“{short(written)}”" if beyond else ""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
 
 
 def _says_only_its_name(run: Run) -> bool:
-    """True where the headline is but the name, as in a table with one column of text."""
-    return run.record.headline.casefold().split() == run.record.name.casefold().split()
+    """True where what is written is but the name, as in a table with one column of text."""
+    return written_of(run.record).casefold().split() == run.record.name.casefold().split()
 
 
 def _after(run: Run) -> str:
@@ -134,13 +173,17 @@ def why_of(claim: Claim, scope: Scope) -> tuple[str, ...]:
     """The sentences of the hover, most important first."""
     last = told_run(claim)
     found: list[str] = []
-    headline = " ".join(last.record.headline.split())
-    if headline:
-        found.append(headline)
-    if (moved := _moved(last)) and last.ending == "dead_end":
+    written, notes = written_of(last.record), " ".join((last.record.notes or "").split())
+    moved = _moved(last) if last.ending == "dead_end" else ""
+    if written:
+        found.append(written)
+    elif last.record.generated_headline and not (moved and last.record.generated_headline.startswith("finished")):
+        found.append(last.record.generated_headline)
+    if moved:
         found.append(f"{moved}, compared with what it came from.")
-    if last.record.notes and not headline:
-        found.append(short(last.record.notes, 300))
+    has_headline = last.record.conclusion is not None and last.record.conclusion.headline
+    if not has_headline and (rest := notes.removeprefix(written).strip()):
+        found.append(short(rest, 300))
     if claim.budget:
         found.append("Equal but for " + ", ".join(_budget_difference(scope, key, last) for key in claim.budget) + ".")
     if claim.evidence == "knob":

@@ -40,6 +40,12 @@ class CauseWords:
         in_lower, in_exact = self._expressions
         return bool((in_lower and in_lower.search(lower)) or (in_exact and in_exact.search(text)))
 
+    def taken_out_of(self, text: str) -> str:
+        """What is left of a text, in lower case, without what names the cause."""
+        in_lower, in_exact = self._expressions
+        text = in_exact.sub(" ", text) if in_exact else text
+        return in_lower.sub(" ", text.lower()) if in_lower else text.lower()
+
 
 def _any_of(patterns: list[str]) -> re.Pattern[str] | None:
     return re.compile(rf"\b(?:{'|'.join(patterns)})\b") if patterns else None
@@ -183,3 +189,12 @@ def cause_in(text: str, *, broken: bool, in_passing: bool = False) -> Cause | No
         if counts and row.stand_in(text, lower):
             return row.cause
     return None
+
+
+def without_cause(text: str, cause: Cause) -> str:
+    """What the beginning of a text says beyond the cause, in lower case."""
+    text = text[:TEXT_LIMIT]
+    for row in CAUSES:
+        if row.cause == cause:
+            text = row.taken_out_of(text)
+    return text

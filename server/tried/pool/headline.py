@@ -1,8 +1,12 @@
-"""One line about a run of which nobody wrote any: what the run itself shows, and nothing that somebody would have to
-conclude."""
+"""One line about a run: what somebody wrote of it, else what the run itself shows, and nothing that somebody would have
+to conclude.
+
+Invariant: what a program made is never taken for what somebody wrote.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping
@@ -14,7 +18,45 @@ from tried.pool.record import Duration, ExperimentRecord
 ERROR_CHARACTERS: Final = 160
 _LOOKED_AT: Final = 20_000
 
+NOTED_AFTERWARDS: Final = frozenset({"mlflow", "wandb", "soma"})
+"""Trackers in which notes are written on the page of a run, when it is known what came of it."""
+
+_MARKUP = re.compile(r"(?:#{1,6}|[-*+>])\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?![a-z])|(?<=[。！？])")
+
 _LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)\b.*$", re.MULTILINE)
+
+
+def written_of(record: ExperimentRecord) -> str:
+    """What somebody wrote of it, on one line: the headline, else the first sentence of notes that were written when it
+    was over; else nothing."""
+    conclusion = record.conclusion
+    if conclusion is not None and (headline := _on_one_line(conclusion.headline or "")):
+        return headline
+    return first_sentence(record.notes or "") if is_noted_afterwards(record) else ""
+
+
+def line_about(record: ExperimentRecord) -> str:
+    """What somebody wrote of it, else the generated headline, else nothing."""
+    return written_of(record) or record.generated_headline or ""
+
+
+def is_noted_afterwards(record: ExperimentRecord) -> bool:
+    """True where its notes say what came of it: elsewhere they may as well say what the run is meant to show."""
+    kinds = (record.source, *(name.partition(":")[0] for name in (record.id, *record.aliases)))
+    return not NOTED_AFTERWARDS.isdisjoint(kinds)
+
+
+def first_sentence(text: str) -> str:
+    """On one line, without the mark of a list, behind a heading. "i.e. so", "0.5" and "v1.2" end no sentence."""
+    lines = [line.strip() for line in text[:_LOOKED_AT].strip().splitlines()]
+    said = list(itertools.dropwhile(lambda line: not line or line.startswith("#"), lines)) or lines
+    paragraph = " ".join(itertools.takewhile(bool, (_MARKUP.sub("", line, count=1) for line in said)))
+    return _on_one_line(_SENTENCE_END.split(paragraph, maxsplit=1)[0])
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def headline_of(

@@ -10,6 +10,7 @@ from typing import Final
 from tried.draft.draft import Component
 from tried.findings.finding import Difference, Finding
 from tried.findings.key_history import KeyHistory, ValueHistory
+from tried.pool.headline import line_about
 from tried.pool.pool import PoolSnapshot
 from tried.pool.record import Cause, ExperimentRecord
 from tried.ranking.breakdown import ScoredRecord, Term
@@ -220,6 +221,6 @@ def related_line(record: ExperimentRecord, snapshot: PoolSnapshot, now: datetime
     groups: list[Sequence[Inline]] = [(Text(MARKS[ending_of(snapshot, record.id)]), Code(record.id))]
     if date := when(record, now):
         groups.append((Text(date),))
-    if told := record.headline or record.name:
+    if told := line_about(record) or record.name:
         groups.append((Text(shortened(told, 160)),))
     return _separated(groups)

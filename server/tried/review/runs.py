@@ -8,14 +8,12 @@ from typing import Final, overload
 import numpy as np
 
 from tried.pool.causes import cause_in
+from tried.pool.headline import is_noted_afterwards
 from tried.pool.history.parameter_history import LineHistory, ParameterHistory
 from tried.pool.history.run import Run, run_of
 from tried.pool.history.run_row import NO_TIME
 from tried.pool.outcome import Directions, has_conclusion
 from tried.pool.record import ExperimentRecord
-
-NOTED_AFTERWARDS: Final = frozenset({"mlflow", "wandb", "soma"})
-"""Trackers in which notes are written on the page of a run, when it is known what came of it."""
 
 
 class RunsInOrder(Sequence[Run]):
@@ -117,8 +115,8 @@ def runs_of(
 def is_concluded(record: ExperimentRecord) -> bool:
     """Somebody, and not a program, wrote down what came of it or gave a verdict.
 
-    Notes count where people write them afterwards (NOTED_AFTERWARDS), and where they name a cause; else they may as
-    well say what the run was meant to show.
+    Notes count where people write them afterwards, and where they name a cause; else they may as well say what the run
+    was meant to show.
     """
     if record.verdict is not None:
         return True
@@ -128,4 +126,4 @@ def is_concluded(record: ExperimentRecord) -> bool:
     notes = (record.notes or "").strip()
     if not notes:
         return False
-    return record.source in NOTED_AFTERWARDS or cause_in(notes, broken=True, in_passing=True) is not None
+    return is_noted_afterwards(record) or cause_in(notes, broken=True, in_passing=True) is not None
