@@ -19,6 +19,7 @@ from tried.cli.options import (
     Now,
     Pools,
     empty_pool_advice,
+    folder_of,
     now_from,
     open_workspace,
     tell_of_unknown_line,
@@ -32,7 +33,7 @@ from tried.render.reports import CheckedFile, check_report
 from tried.render.words import counted
 from tried.settings import has_settings
 from tried.text import LineIndex
-from tried.workspace import Workspace, workspace_folder
+from tried.workspace import Workspace
 
 DIRECTIVE = "directive"
 STYLES: dict[Severity, str] = {"warning": "bold yellow", "information": "bold blue", "hover": "dim"}
@@ -107,7 +108,7 @@ class _Checked:
         complain(str(failure))
 
     def _workspace(self, path: Path) -> Workspace:
-        folder = workspace_folder(path)
+        folder = folder_of(path)
         if self.pools and not has_settings(folder):
             folder = Path.cwd()  # the pool is the same for all of them, and is to be read once
         if folder not in self.workspaces:

@@ -15,8 +15,9 @@ from tried.cli.output import complain
 from tried.pool.pool import SourceReport
 from tried.pool.record import parse_time
 from tried.render.words import counted
-from tried.storage.paths import may_exist
-from tried.workspace import Workspace, failure_of, workspace_folder
+from tried.settings import has_settings
+from tried.storage.paths import exists, may_exist
+from tried.workspace import POOL_MARKERS, Workspace, failure_of, workspace_folder
 
 Pools = Annotated[
     list[Path] | None,
@@ -116,6 +117,14 @@ def tell_of_unknown_line(workspace: Workspace) -> None:
     near = difflib.get_close_matches(line, known, n=1)
     hint = f"did you mean {near[0]}?" if near else "`tried pool` lists those that there are"
     complain(f"research_line {line}: no record has it; {hint}")
+
+
+def folder_of(file: Path) -> Path:
+    """The workspace folder of a file; where nothing marks one, that in which the command was given, if it holds it."""
+    found = workspace_folder(file)
+    here = Path.cwd()
+    marked = has_settings(found) or any(exists(found / marker) for marker in (*POOL_MARKERS, "results.tsv"))
+    return here if not marked and here in found.parents else found
 
 
 def folder_of_here() -> Path:

@@ -17,6 +17,7 @@ from tried.cli.options import (
     Now,
     Pools,
     empty_pool_advice,
+    folder_of,
     folder_of_here,
     now_from,
     open_workspace,
@@ -26,7 +27,7 @@ from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.ranking_text import how_ordered, print_ranking
 from tried.ranking.query import RetrievalQuery
 from tried.render.reports import ranking_report
-from tried.workspace import Workspace, workspace_folder
+from tried.workspace import Workspace
 
 
 def rank(
@@ -59,7 +60,7 @@ def rank(
         raise Failure("a FILE is ranked by what it holds: give it alone, or --text and --architecture without it")
     if file:
         must_exist(file)
-    workspace = open_workspace(workspace_folder(file) if file else folder_of_here(), pools)
+    workspace = open_workspace(folder_of(file) if file else folder_of_here(), pools)
     tell_of_unread(workspace, pools)
     query = (
         _query_of_file(file, workspace)

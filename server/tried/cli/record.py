@@ -13,7 +13,7 @@ import typer
 
 from tried.cli.failure import Failure
 from tried.cli.files import must_exist
-from tried.cli.options import AsJson, now_from, open_workspace
+from tried.cli.options import AsJson, folder_of, now_from, open_workspace
 from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.selecting import drafts_in
 from tried.draft.draft import ExperimentDraft
@@ -24,10 +24,8 @@ from tried.record_names import find_record
 from tried.render.escape import plain
 from tried.render.reports import record_report, rfc3339
 from tried.render.words import counted
-from tried.settings import has_settings
-from tried.storage.paths import exists
 from tried.storage.repository import Repository
-from tried.workspace import POOL_MARKERS, Workspace, workspace_folder
+from tried.workspace import Workspace
 
 KIND: Final = "tried"
 OUTCOMES: Final = ("completed", "failed", "crashed", "stopped", "running")
@@ -83,7 +81,7 @@ def record(
         raise Failure('say what came of it: --outcome failed, --headline "…", --verdict works, or --metric val_f1=0.91')
     moment = now_from(time)
     must_exist(file)
-    workspace = open_workspace(_home_of(file), None)
+    workspace = open_workspace(folder_of(file), None)
     _, _, drafts = drafts_in(file, workspace)
     draft, unread = _draft_of(file, drafts)
     folder = workspace.folder or Path.cwd()
@@ -118,14 +116,6 @@ def record(
         console().print(
             line_of(f"noted in {written}: {plain(made.id)}, {counted(len(made.params), 'parameter')}{came}")
         )
-
-
-def _home_of(file: Path) -> Path:
-    """The folder that the file belongs to; where nothing marks one, that in which the command was given."""
-    found = workspace_folder(file)
-    here = Path.cwd()
-    marked = has_settings(found) or any(exists(found / marker) for marker in (*POOL_MARKERS, "results.tsv"))
-    return here if not marked and found != here and here in found.parents else found
 
 
 def _draft_of(file: Path, drafts: Sequence[ExperimentDraft]) -> tuple[ExperimentDraft, int]:
