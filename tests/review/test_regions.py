@@ -69,10 +69,41 @@ def test_few_runs_are_no_evidence_but_for_what_physics_explains() -> None:
     found = region(bad, good, "out_of_memory")
     assert str(found) == "batch_size >= 64"
     assert found is not None
-    assert found.conditions[0].nearest == "32"
+    assert found.conditions[0].nearest is None  # alpha differs too
     bad, good = bad_and_good([{"lr": 1, "alpha": 3}], [{"lr": 0.5, "alpha": 1}])
     assert str(region(bad, good, "diverged")) == "lr >= 1"
     assert region(bad, good, "worse") is None
+
+
+def test_the_contrast_is_a_run_that_nothing_else_tells_from_the_group() -> None:
+    adamw: dict[str, Any] = {"opt": "adamw", "depth": 4}
+    bad, good = bad_and_good(
+        [{**adamw, "lr": 0.5, "steps": 10, "width": 8}, {**adamw, "lr": 0.9, "steps": 10, "width": 16}],
+        [
+            {**adamw, "opt": "sgd", "lr": 0.1},
+            {**adamw, "lr": 0.03, "depth": 2},
+            {**adamw, "lr": 0.01, "steps": 500, "width": 64},  # a budget, and what the group has in two values
+            {"opt": "adamw", "lr": 0.02},  # nothing says that its depth was another one
+            {**adamw, "lr": 0.001},
+        ],
+    )
+    found = region(bad, good, "diverged")
+    assert str(found) == "lr >= 0.5"
+    assert found is not None
+    assert (found.nearest, found.outside) == ("0.02", 5)
+
+
+def test_what_could_never_be_unlikely_is_no_try() -> None:
+    # 4 of 4 at batch 512 and 0 of 8: one of C(12, 4) = 495 ways. The nine constants could never be told from chance;
+    # with them, and both signs of each number, 0.002 times 31 would be 0.063.
+    same = {f"constant_{i}": i for i in range(9)}
+    rates = (1e-4, 1e-3, 1e-2, 1e-1)
+    bad, good = bad_and_good(
+        [{**same, "lr": lr, "batch_size": 512} for lr in rates],
+        [{**same, "lr": lr, "batch_size": size} for lr in rates for size in (32, 128)],
+    )
+    assert str(region(bad, good, "unknown")) == "batch_size >= 512"
+    assert region(bad[:1], good, "unknown") is None  # one of 9 ways
 
 
 def test_a_larger_batch_that_fitted_is_no_explanation() -> None:

@@ -2,8 +2,8 @@
 
 A region has to hold the group, or most of it, and next to none of the runs that worked and that have the parameter at
 all; and chance has to be an unlikely explanation: Fisher's exact test, one-sided, times the number of regions that were
-looked at, below 0.05. Only where physics stands behind it (sizes for memory, learning rates for divergence) is that not
-asked.
+looked at and that could have come out so low (R. E. Tarone, Biometrics 46, 1990), below 0.05. Only where physics stands
+behind it (sizes for memory, learning rates for divergence) is that not asked.
 
 Invariant: the same runs give the same region, in whatever order they come.
 """
@@ -53,8 +53,8 @@ _SMALL_SIZE_WORDS: Final = frozenset({"vocab", "step", "accumulation", "test", "
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`shown` and `text` are key and value as runs have them. `nearest`: the value of a run that worked just outside,
-    as it was written; None for a value that is no number, or where there is none."""
+    """`shown` and `text` are key and value as runs have them. `nearest`: the value of the run that worked just outside
+    and is otherwise as the group is, as it was written; None for a value that is no number, or where there is none."""
 
     key: str
     shown: str
@@ -135,10 +135,44 @@ def region_of(group: Sequence[Run], working: Working, cause: Cause | None = None
     if not group or not len(working):
         return None
     candidates = sorted(_candidates(group, working, cause), key=lambda candidate: candidate.order(len(group)))
+    tested = _tested(candidates, len(group))
     for one in candidates:
-        if _is_plain(one, len(group), len(candidates)):
-            return Region((one.condition,), one.covered, one.inside, one.outside)
+        if _is_plain(one, len(group), tested):
+            condition = replace(one.condition, nearest=_nearest(one.condition, group, working))
+            return Region((condition,), one.covered, one.inside, one.outside)
     return _of_two(group, working, candidates, cause)
+
+
+def _nearest(condition: Condition, group: Sequence[Run], working: Working) -> str | None:
+    """The value nearest to the condition of a run that worked and is told by nothing else from the runs of the group
+    that it holds for: what they share but for how long they ran, it has too, as far as it is known."""
+    limit = number_of(condition.value)
+    if limit is None or condition.sign == "=":
+        return None
+    held = [run.in_force for run in group if condition.holds(run)]
+    away = np.zeros(len(working.runs), dtype=np.bool_)
+    for key, recorded in held[0].items():
+        if key == condition.key or recorded.kind is ParameterKind.BUDGET or not is_known(recorded.value):
+            continue
+        if all((other := each.get(key)) is not None and other.value == recorded.value for each in held):
+            away |= working.elsewhere(key, recorded)
+    column = working.narrowed(~away).column(condition.key)
+    return column.text_below(limit) if condition.sign == ">=" else column.text_above(limit)
+
+
+def _tested(candidates: Sequence[_Candidate], group: int) -> int:
+    """The number of regions that chance is multiplied by: of different ones, those that chance could make so unlikely
+    at all, after Tarone. A parameter that all runs share, say, is no try."""
+    different = {(one.condition.key, one.covered, one.inside, one.outside) for one in candidates}
+    lowest = sorted(
+        chance_of(most, group, covered + inside - most, inside + outside)
+        for _, covered, inside, outside in different
+        for most in [min(group, covered + inside)]
+    )
+    for tested in range(1, len(lowest) + 1):
+        if bisect_left(lowest, CHANCE_LIMIT / tested) <= tested:
+            return tested
+    return 1
 
 
 def region_in_context(group: Sequence[Run], working: Working, cause: Cause | None = None) -> Region | None:
@@ -213,8 +247,7 @@ def _of_two(
                 continue
             outside = first.outside + second.outside
             if len(candidates) ** 2 * chance_of(len(group), len(group), 0, outside) < CHANCE_LIMIT:
-                both = (replace(first.condition, nearest=None), replace(second.condition, nearest=None))
-                pair = sorted(both, key=lambda condition: condition.key)
+                pair = sorted((first.condition, second.condition), key=lambda condition: condition.key)
                 return Region(tuple(pair), len(group), 0, outside)
     return None
 
@@ -249,12 +282,12 @@ def _intervals(
         above = len(values) - bisect_left(values, number)
         if above >= least:
             outside = column.below(number)
-            condition = Condition(key, shown, ">=", one.value, one.text, column.text_below(number))
+            condition = Condition(key, shown, ">=", one.value, one.text)
             yield _Candidate(condition, above, known - outside, outside, _is_telling(key, shown, ">=", cause))
         below = bisect_right(values, number)
         if below >= least:
             inside = column.at_most(number)
-            condition = Condition(key, shown, "<=", one.value, one.text, column.text_above(number))
+            condition = Condition(key, shown, "<=", one.value, one.text)
             yield _Candidate(condition, below, inside, known - inside, _is_telling(key, shown, "<=", cause))
 
 
