@@ -22,6 +22,7 @@ from typing import BinaryIO, Final
 from tried.pool.journal import LINE_LIMIT
 from tried.pool.reading import Reading, read_line
 from tried.pool.record import ExperimentRecord
+from tried.pool.sources.nested_journal import inner_id, told_from_outside
 from tried.pool.sources.source import BATCH, Delta, Skipped
 from tried.storage.files import reason_of
 
@@ -70,10 +71,12 @@ class JournalCursor:
 
 @dataclass(frozen=True)
 class JournalSource:
-    """One JSONL file of records and amendments."""
+    """One JSONL file of records and amendments. `prefix` is where its project lies in the one that is read, such as
+    `night/`; "" for the same."""
 
     path: Path
     kind: str = "journal"
+    prefix: str = ""
 
     def scan(self, cursor: object | None) -> Delta:
         known = cursor if isinstance(cursor, JournalCursor) else None
@@ -85,7 +88,10 @@ class JournalSource:
             if known is not None and known.failure is None and known.state == state and not known.unread:
                 return _unchanged(known)
             with self.path.open("rb") as file:
-                return _read(file, state, known)
+                delta = _read(file, state, known)
+            if not self.prefix:
+                return delta
+            return replace(delta, upserts=tuple(told_from_outside(record, self.prefix) for record in delta.upserts))
         except FileNotFoundError:
             return _failed("there is no such file", known)
         except OSError as error:
@@ -93,6 +99,7 @@ class JournalSource:
 
     def line_of(self, record_id: str) -> int | None:
         """The last line with that record, the one that counts."""
+        record_id = inner_id(record_id, self.prefix)
         wanted = json.dumps(record_id).encode(), json.dumps(record_id, ensure_ascii=False).encode("utf-8", "replace")
         found: int | None = None
         try:

@@ -114,8 +114,9 @@ def _journals_at(folder: Path, folders: Collection[str], files: Collection[str])
 
 def _journal(path: Path, project: Path | None) -> Source:
     from tried.pool.sources.journal_source import JournalSource
+    from tried.pool.sources.nested_journal import prefix_of
 
-    return JournalSource(path)
+    return JournalSource(path, prefix=prefix_of(path, project))
 
 
 def _tables_at(folder: Path, folders: Collection[str], files: Collection[str]) -> Sequence[Path]:
