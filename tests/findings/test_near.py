@@ -56,7 +56,22 @@ def test_what_is_known_to_fit_is_named() -> None:
     failed = crashed("a:1", {**BASE, "batch_size": 32}, "CUDA out of memory", duration={"secs": 19})
     fits = worked("a:2", {**BASE, "batch_size": 8, "depth": 2})
     (finding,) = [f for f in findings_in({**BASE, "batch_size": 64}, [failed, fits]) if f.severity == "information"]
-    assert finding.message == "close to batch_size 32: out of memory after 19 s (a:1); 8 fits"
+    assert finding.message == "above batch_size 32: out of memory after 19 s (a:1); 8 fits"
+
+
+def test_below_what_failed_or_by_another_knob_than_a_size_it_is_merely_close() -> None:
+    failed = crashed("a:1", {**BASE, "batch_size": 32}, "CUDA out of memory")
+    (finding,) = findings_in({**BASE, "batch_size": 24}, [failed])
+    assert finding.message == "close to batch_size 32: out of memory (a:1)"
+    (finding,) = findings_in({**BASE, "batch_size": 32, "lr": 0.02}, [failed])
+    assert finding.message == "close to lr 0.01: out of memory (a:1)"
+
+
+def test_of_several_sizes_it_is_said_that_some_are_the_same() -> None:
+    changes = {"batch_size": (8, 32), "depth": (4, 12)}
+    failed = crashed("a:1", {**BASE, "batch_size": 32, "depth": 12}, "OOM", changes=changes)
+    (finding,) = findings_in({**BASE, "batch_size": 64, "depth": 12}, [failed])
+    assert finding.message == "at or above batch_size 32, depth 12: out of memory (a:1)"
 
 
 def test_a_crash_of_unknown_cause_is_for_the_hover() -> None:

@@ -97,7 +97,7 @@ def test_out_of_memory_holds_for_what_is_larger() -> None:
     assert (finding.evidence, finding.severity, finding.message) == (
         "near",
         "information",
-        "close to DEPTH 16: out of memory (a:1)",
+        "above DEPTH 16: out of memory (a:1)",
     )
     assert findings_in({**BASE, "DEPTH": 12, "depth": None}, [run]) == []
 

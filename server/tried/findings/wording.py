@@ -9,7 +9,9 @@ from statistics import fmean, stdev
 
 from tried.draft.parameters import UNKNOWN, shown_value
 from tried.findings.claim import STRENGTH, Claim, reason_of
+from tried.findings.comparison import number_of
 from tried.findings.finding import Difference
+from tried.findings.memory import is_size
 from tried.findings.scope import Scope
 from tried.pool.causes import without_cause
 from tried.pool.headline import error_line, shown_duration, written_of
@@ -67,13 +69,28 @@ def message_of(claim: Claim, scope: Scope) -> str:
         latest = "last " if times > 1 else ""
         said = f"{change}: {runs} with it ended badly, {latest}{what_happened(last)} ({_id(last)})"
         return short(said, _MESSAGE_LENGTH)
-    close = "close to " if claim.evidence == "near" else ""
+    close = _closeness(claim, scope, last) if claim.evidence == "near" else ""
     contrast = f"; {claim.contrast}" if claim.contrast else ""
     if claim.contradicted_by:
         count = len(claim.contradicted_by)
         contrast = f"; worked in {count} other{'s' if count > 1 else ''}"
     said = f"{close}{change}: {what_happened(last)} ({_id(last)}{_like_it(claim, last)}){contrast}"
     return short(said, _MESSAGE_LENGTH)
+
+
+def _closeness(claim: Claim, scope: Scope, run: Run) -> str:
+    """How the draft stands to the run: "above" the sizes at which that ran out of memory, else merely close."""
+    if run.cause != "out_of_memory":
+        return "close to "
+    sizes: list[tuple[float, float]] = []
+    for key, parameter in scope.draft.values.items():
+        if any(parameter.entry is blamed.entry for blamed in claim.blamed):
+            ours = number_of(parameter.value) if is_size(parameter.shown) else None
+            theirs = number_of(run.in_force[key].value) if key in run.in_force else None
+            sizes += [(ours, theirs)] if ours is not None and theirs is not None else []
+    if len(sizes) < len(claim.blamed) or not all(ours >= theirs for ours, theirs in sizes):
+        return "close to "
+    return "above " if all(ours > theirs for ours, theirs in sizes) else "at or above "
 
 
 def _repeat_message(claim: Claim, scope: Scope, last: Run) -> str:
