@@ -263,3 +263,13 @@ def test_a_very_long_line_is_cut() -> None:
     lineage = lineage_of(pool_of(chain), f"r{count - 1}")
     assert lineage is not None
     assert (len(lineage.ancestors), lineage.cut) == (MOST_STEPS, True)
+
+
+def test_a_parameter_that_names_the_parent_is_no_change() -> None:
+    first = record("mlflow:04df11", params={"lr": 0.1})
+    second = record("mlflow:9a0b22", params={"lr": 0.2, "base_run": "04df11"}, parent="mlflow:04df11")
+    third = record("mlflow:77cc33", params={"lr": 0.2, "base_run": "mlflow:9a0b22"}, parent="mlflow:9a0b22")
+    assert [each.key for each in difference_of(side_of(first), side_of(second)).parameters] == ["lr"]
+    assert difference_of(side_of(second), side_of(third)).is_empty
+    numbered = record("3", params={"depth": 3}, parent="3")
+    assert list(side_of(numbered).parameters) == ["depth"], "a short number may be the value of anything"

@@ -6,7 +6,7 @@ Invariant: everything here is a pure function of the two sides; a value that can
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from tried.pool.record import Change, Direction, ExperimentRecord
 
 COMMIT_KEYS: Final = ("commit", "sha", "hash", "revision")
 """Where `git` may name the commit; the first that is there counts."""
+
+_TELLING_LENGTH: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,22 @@ class Difference:
 
 
 def side_of(record: ExperimentRecord) -> Side:
-    return Side(flatten(record.params), record.architecture, record.numbers, commit_of(record), dict(record.directions))
+    """A parameter by which a run names its parent is no setting, so no change either."""
+    parameters: Mapping[str, RecordedValue] = flatten(record.params)
+    if record.parent:
+        names = {name for name in (record.parent, record.parent.partition(":")[2]) if _is_telling(name)}
+        if names:
+            parameters = {key: value for key, value in parameters.items() if not _is_one_of(value.recorded, names)}
+    return Side(parameters, record.architecture, record.numbers, commit_of(record), dict(record.directions))
+
+
+def _is_one_of(value: Any, names: Collection[str]) -> bool:
+    return isinstance(value, str | int) and str(value).strip() in names
+
+
+def _is_telling(name: str) -> bool:
+    """No short number or word, which may be the value of anything."""
+    return len(name) >= _TELLING_LENGTH and not name.isalpha()
 
 
 def side_of_draft(parameters: Iterable[Parameter], architecture: ArchitectureFingerprint | None = None) -> Side:
