@@ -107,6 +107,21 @@ def test_a_group_without_a_sentence_needs_one(tried: Runner, monkeypatch: pytest
     assert written(pool) == [("x", "the data was broken", None, None)]
 
 
+def test_what_was_stopped_is_counted_apart_and_offered_no_reason(tried: Runner) -> None:
+    stopped = {"id": "s", "conclusion": {"outcome": "stopped", "derived": True}, "cause": "stopped"}
+    tried.journal(*WORKED, BROKEN, stopped)
+    out = tried("triage", "--list").lines
+    assert out[0] == "1 run ended badly without a written reason, and 1 was stopped: 2 groups"
+    assert [line for line in out if line.startswith("     →")] == [
+        f"     → {CODE}",
+        "     → nothing in the runs says why",
+    ]
+    report = tried("triage", "--json", "--yes").json
+    assert [report[key] for key in ("unexplained", "stopped", "written")] == [1, 1, 1]
+    assert tried("triage", "--list").lines[0] == "1 run was stopped without a written reason: 1 group"
+    assert [one["count"] for one in tried("pool", "doctor", "--json").json["advice"] if "reason" in one["says"]] == []
+
+
 def test_yes_agrees_to_all(tried: Runner, pool: Path) -> None:
     done = tried("triage", "--yes")
     assert done.lines[-1] == f"noted in {pool}: 6 runs"
@@ -126,13 +141,14 @@ def test_json_has_these_keys_and_writes_nothing(tried: Runner, pool: Path) -> No
     before = pool.read_bytes()
     report = tried("triage", "--json").json
     assert pool.read_bytes() == before
-    assert list(report) == ["schema", "unexplained", "groups", "written", "path"]
-    assert (report["schema"], report["unexplained"], report["written"], report["path"]) == (
+    assert list(report) == ["schema", "unexplained", "stopped", "groups", "written", "path"]
+    assert [report[key] for key in ("schema", "unexplained", "stopped", "written", "path")] == [
         "tried.triage/v1",
         6,
         0,
+        0,
         None,
-    )
+    ]
     assert report["groups"][0] == {
         "cause": "diverged",
         "research_lines": [None],

@@ -103,7 +103,7 @@ def test_what_could_never_be_unlikely_is_no_try() -> None:
         [{**same, "lr": lr, "batch_size": size} for lr in rates for size in (32, 128)],
     )
     assert str(region(bad, good, "unknown")) == "batch_size >= 512"
-    assert region(bad[:1], good, "unknown") is None  # one of 9 ways
+    assert region(bad[:2], good, "unknown") is None  # one of 45 ways, but any rare value of two runs would be
 
 
 def test_a_larger_batch_that_fitted_is_no_explanation() -> None:

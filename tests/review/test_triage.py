@@ -54,7 +54,7 @@ def test_what_is_no_fault_of_the_experiment_is_no_dead_end() -> None:
     stopped = record("s", {"lr": 1}, "stopped", cause="stopped")
     machine = failed("m", {"lr": 1}, "infrastructure", error="NCCL error 5")
     assert shown(stopped, machine) == [
-        ("stopped", ["s"], "stopped before its end", None),
+        ("stopped", ["s"], None, None),
         ("infrastructure", ["m"], "the machine failed, not the experiment: NCCL error 5", None),
     ]
 
@@ -131,11 +131,47 @@ def test_the_rest_of_a_group_is_a_group_of_its_own() -> None:
     assert [(len(g.runs), str(g.region)) for g in groups(*hot, odd)] == [(7, "lr >= 0.1"), (1, "None")]
 
 
-def test_small_groups_without_a_word_to_say_are_one_question() -> None:
-    scattered = [failed(f"x{i}", {}, research_line=f"line{i}") for i in range(5)]
-    (group,) = groups(*scattered)
-    assert [run.id for run in group.runs] == ["x0", "x1", "x2", "x3", "x4"]
-    assert len(group.lines) == 5
+def test_one_sentence_never_goes_to_runs_of_several_research_lines_unless_their_error_is_one() -> None:
+    scattered = [failed(f"x{i}", {}, cause, research_line=f"line{i % 2}") for i in range(4) for cause in ["unknown"]]
+    stopped = [record(f"s{i}", {}, "stopped", cause="stopped", research_line=f"line{i}") for i in range(2)]
+    silent = [failed(f"c{i}", {}, "code_error", research_line=f"line{i}") for i in range(2)]
+    assert sorted([run.id for run in group.runs] for group in groups(*scattered, *stopped, *silent)) == [
+        ["c0"],
+        ["c1"],
+        ["s0"],
+        ["s1"],
+        ["x0", "x2"],
+        ["x1", "x3"],
+    ]
+
+
+def test_what_came_out_badly_did_not_break() -> None:
+    def at(lr: float, size: int) -> dict[str, Any]:
+        return {"lr": lr, "batch_size": size, "optimizer": "adamw"}
+
+    sizes, rates = (32, 128), (1e-4, 1e-3, 1e-2)
+    fine = [record(f"ok{lr}-{size}", at(lr, size)) for lr in rates for size in sizes]
+    said: dict[str, Any] = {"conclusion": {"outcome": "completed", "headline": "too hot"}}
+    nan = [record(f"nan{size}", at(0.1, size), cause="diverged", metrics={"val_loss": "nan"}, **said) for size in sizes]
+    broken = [failed(f"big{lr}", at(lr, 512), "unknown") for lr in (*rates, 0.1)]
+    found = triage(runs_from([*fine, *nan, *broken]))
+    # 4 of 4 at 512, and none of the 6 that worked and the 2 that came out as NaN: one of C(12, 4) ways
+    assert [(group.cause, group.proposal, group.worked) for group in found] == [
+        ("unknown", "fails at batch_size >= 512 (4 runs; 128 works)", 8),
+    ]
+
+
+def test_a_contrast_that_differs_otherwise_too_is_none() -> None:
+    adamw, sgd = {"optimizer": "adamw"}, {"optimizer": "sgd"}
+    rates = [record(f"w{lr}", {**adamw, "lr": lr, "depth": i}) for i, lr in enumerate((1e-4, 1e-3))]
+    other = record("sgd", {**sgd, "lr": 0.1, "depth": 1})
+    hot = [failed(f"hot{i}", {**adamw, "lr": 0.5, "depth": i}) for i in range(2)]
+    assert [group.proposal for group in triage(runs_from([*rates, other, *hot]))] == [
+        "diverges at lr >= 0.5 (2 runs; 0.001 works)"
+    ]
+    assert [group.proposal for group in triage(runs_from([other, *hot]))] == [
+        "diverges at lr >= 0.5 (2 runs; 1 other worked)"
+    ]
 
 
 def test_numbers_addresses_and_paths_are_no_part_of_an_error() -> None:

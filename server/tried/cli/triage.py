@@ -28,7 +28,7 @@ from tried.render.escape import plain
 from tried.render.review_reports import triage_report
 from tried.render.words import counted
 from tried.review.runs import runs_in
-from tried.review.triage import Group
+from tried.review.triage import Group, unexplained_in
 from tried.review.triage import triage as groups_of
 from tried.workspace import Workspace
 
@@ -64,9 +64,7 @@ def triage(
     if not groups:
         out.print(line_of("nothing ended badly without a reason that somebody wrote down"))
         return
-    out.print(
-        line_of((f"{counted(count, 'run')} ended badly without a written reason", "bold"), f": {_groups(len(groups))}")
-    )
+    out.print(line_of((_told(groups), "bold"), f": {counted(len(groups), 'group')}"))
     if listed or yes:
         for number, group in enumerate(groups, start=1):
             _show(group, number, len(groups))
@@ -80,8 +78,14 @@ def triage(
         out.print(line_of("nothing was written"))
 
 
-def _groups(count: int) -> str:
-    return f"{counted(count, 'group')}"
+def _told(groups: Sequence[Group]) -> str:
+    """How many runs the groups are of: those that ended badly, as `tried pool doctor` counts them, and the others."""
+    bad = unexplained_in(groups)
+    stopped = sum(len(group.runs) for group in groups) - bad
+    if not bad:
+        return f"{counted(stopped, 'run was', 'runs were')} stopped without a written reason"
+    aside = f", and {stopped:,} {'was' if stopped == 1 else 'were'} stopped" if stopped else ""
+    return f"{counted(bad, 'run')} ended badly without a written reason{aside}"
 
 
 def _asked(groups: Sequence[Group]) -> list[ExperimentRecord] | None:

@@ -11,7 +11,7 @@ from tried.render.reports import rfc3339
 from tried.review.advice import Advice
 from tried.review.audit import Audit, Cost, Repeat
 from tried.review.regions import Region
-from tried.review.triage import Group
+from tried.review.triage import Group, unexplained_in
 
 AUDIT_SCHEMA: Final = "tried.audit/v1"
 DOCTOR_SCHEMA: Final = "tried.doctor/v1"
@@ -20,9 +20,11 @@ TRIAGE_SCHEMA: Final = "tried.triage/v1"
 
 def triage_report(groups: Sequence[Group], written: int, path: Path | None) -> dict[str, Any]:
     """``tried.triage/v1``: the groups, the largest first; `written` conclusions went to the journal at `path`."""
+    unexplained = unexplained_in(groups)
     report = {
         "schema": TRIAGE_SCHEMA,
-        "unexplained": sum(len(group.runs) for group in groups),
+        "unexplained": unexplained,
+        "stopped": sum(len(group.runs) for group in groups) - unexplained,
         "groups": [_group(group) for group in groups],
         "written": written,
         "path": str(path) if path is not None else None,

@@ -33,7 +33,7 @@ LEAST_SHARE: Final = 0.6
 """Of a group, what one region has to hold; the rest is a group of its own."""
 
 LEAST_COVERED: Final = 3
-"""Runs that a region has to hold where it does not hold the whole group."""
+"""Runs that a region has to hold, unless physics stands behind it: of fewer, any rare value would be one."""
 
 _MOST_FIRST: Final = 5
 """Conditions to which a second one is looked for."""
@@ -220,13 +220,12 @@ def _log_choose(total: int, chosen: int) -> float:
 
 
 def _is_plain(one: _Candidate, group: int, tested: int) -> bool:
-    whole = one.covered == group
-    if not whole and (one.covered < LEAST_COVERED or one.covered < LEAST_SHARE * group):
-        return False
     if not one.outside or one.inside > MOST_INSIDE * one.covered:
         return False
-    if one.telling and whole and one.inside == 0:
+    if one.telling and one.covered == group and one.inside == 0:
         return True
+    if one.covered < LEAST_COVERED or one.covered < LEAST_SHARE * group:
+        return False
     return tested * chance_of(one.covered, group, one.inside, one.inside + one.outside) < CHANCE_LIMIT
 
 

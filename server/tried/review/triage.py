@@ -1,14 +1,15 @@
-"""Runs that ended badly and of which nobody wrote why, in groups that one sentence explains.
+"""Runs that ended badly, or were stopped, and of which nobody wrote why, in groups that one sentence explains.
 
-A group shares a cause, and the research line where the parameters are to tell why; runs that failed share the line of
-their error without its numbers, addresses and paths. Where a region of the parameters sets most of a group apart from
-what worked, the group is parted there.
+A group shares a cause, and the research line where no error tells more; runs that failed share the line of their error
+without its numbers, addresses and paths. Where a region of the parameters sets most of a group apart from what worked,
+the group is parted there. What broke is held against all that ran its course, whatever came of it.
 
 Invariant: the same runs give the same groups, sentences and order.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,8 @@ from typing import Final
 from tried.draft.parameters import COMPARED_KINDS, ParameterKind, kind_of
 from tried.pool.headline import error_line
 from tried.pool.history.run import Run
-from tried.pool.record import Cause, Verdict
+from tried.pool.outcome import WELL_OUTCOMES
+from tried.pool.record import Cause, ExperimentRecord, Verdict
 from tried.review.regions import Region, region_in_context, region_of
 from tried.review.runs import is_concluded
 from tried.review.working import Working
@@ -27,8 +29,11 @@ DEAD_END_CAUSES: Final[tuple[Cause, ...]] = ("out_of_memory", "diverged")
 """What a yes makes a dead end, if a parameter explains it. What crashed, was stopped or came out worse is not judged by
 a yes alone."""
 
-_ANYWHERE: Final[tuple[Cause, ...]] = ("infrastructure", "stopped", "code_error")
-"""Causes that have nothing to do with the research line."""
+_ANYWHERE: Final[tuple[Cause, ...]] = ("infrastructure", "code_error")
+"""Causes that have nothing to do with the research line, if an error tells what it was."""
+
+_OF_A_CRASH: Final[tuple[Cause, ...]] = ("out_of_memory", "code_error", "unknown")
+"""Causes that what ran its course did not meet, whether it came out well or not."""
 
 _OF_PARAMETERS: Final[tuple[Cause, ...]] = ("out_of_memory", "diverged", "worse", "unknown")
 """Causes that a single changed parameter may be to blame for."""
@@ -48,8 +53,8 @@ class Group:
     """Runs that ended badly for one reason, as far as can be seen.
 
     `proposal` is a sentence for all of them, None where nothing can be said; `verdict` what a yes to it means.
-    `worked` is how many runs of the research lines worked, against which `region` was found; without a region,
-    `change` is what all of the runs changed from what they came from ("lr 0.5").
+    `worked` is how many runs of the research lines worked (for a crash: ran their course), against which `region` was
+    found; without a region, `change` is what all of the runs changed from what they came from ("lr 0.5").
     """
 
     cause: Cause
@@ -73,21 +78,21 @@ class _Likeness:
 
 
 def triage(runs: Iterable[Run]) -> list[Group]:
-    """Groups of what ended badly without a reason, the largest first; then by their oldest run."""
+    """Groups of what ended badly, or was stopped, without a reason, the largest first; then by their oldest run."""
     working: dict[str | None, list[Run]] = {}
     gathered: dict[_Likeness, list[Run]] = {}
-    crashed: dict[str | None, list[Run]] = {}
+    bad: dict[str | None, list[Run]] = {}
     for run in runs:
         record = run.record
         if run.ending == "worked" and not run.debug:
             working.setdefault(record.research_line, []).append(run)
             continue
-        if run.cause not in (None, "out_of_memory"):
-            crashed.setdefault(record.research_line, []).append(run)
+        if run.cause is not None:
+            bad.setdefault(record.research_line, []).append(run)
         if _is_unexplained(run):
-            cause = run.cause or "unknown"
-            line = None if cause in _ANYWHERE else record.research_line
+            cause = run.cause or ("stopped" if _was_stopped(record) else "unknown")
             error = normalised_error(record.error or "") if cause in _BY_ERROR else ""
+            line = None if cause in _ANYWHERE and error else record.research_line
             gathered.setdefault(_Likeness(cause, line, error), []).append(run)
     held_against: dict[tuple[str | None, ...], Working] = {}
     groups: list[Group] = []
@@ -96,36 +101,44 @@ def triage(runs: Iterable[Run]) -> list[Group]:
         if lines not in held_against:
             held_against[lines] = Working(run for line in lines for run in working.get(line, ()))
         against = held_against[lines]
-        if likeness.cause == "out_of_memory":
-            others = (run for line in lines for run in crashed.get(line, ()))
-            against = Working([*against.runs, *_fitted(members, others)])
+        if likeness.cause in _OF_A_CRASH:
+            others = (run for line in lines for run in bad.get(line, ()) if run.cause != likeness.cause)
+            against = Working([*against.runs, *_got_further(members, others)])
         groups += _parted(likeness.cause, lines, members, against)
     return sorted(_gathered(groups), key=lambda group: (-len(group.runs), group.runs[0].order))
 
 
+def unexplained_in(groups: Iterable[Group]) -> int:
+    """How many runs of the groups ended badly; the others were stopped, which is neither good nor bad."""
+    return sum(run.ending == "dead_end" for group in groups for run in group.runs)
+
+
 def _gathered(groups: Iterable[Group]) -> list[Group]:
-    """Small groups about which there is little to say become one for each cause, whatever their research lines."""
+    """Small groups about which there is little to say become one for each cause and research line."""
     kept: list[Group] = []
-    small: dict[Cause, list[Group]] = {}
+    small: dict[tuple[Cause, tuple[str | None, ...]], list[Group]] = {}
     for group in groups:
         if group.region is None and group.change is None and not group.error and len(group.runs) < _FEW:
-            small.setdefault(group.cause, []).append(group)
+            small.setdefault((group.cause, group.lines), []).append(group)
         else:
             kept.append(group)
-    for cause, parts in small.items():
+    for (cause, lines), parts in small.items():
         runs = sorted((run for part in parts for run in part.runs), key=lambda run: run.order)
-        lines = tuple(dict.fromkeys(run.record.research_line for run in runs))
-        kept.append(_group(cause, lines, runs, None, sum(part.worked for part in parts)))
+        kept.append(_group(cause, lines, runs, None, max(part.worked for part in parts)))
     return kept
 
 
-def _fitted(group: Sequence[Run], others: Iterable[Run]) -> list[Run]:
-    """Runs that ended badly for another cause, and that ran for longer than most of the group: memory was not it."""
+def _got_further(group: Sequence[Run], others: Iterable[Run]) -> list[Run]:
+    """Runs that ended badly for another cause, and did not meet that of the group: they ran their course, or for longer
+    than most of the group."""
     durations = sorted(seconds for run in group if (seconds := _seconds(run)) is not None)
-    if not durations:
-        return []
-    usual = durations[(len(durations) - 1) // 2]
-    return [run for run in others if (seconds := _seconds(run)) is not None and seconds > usual]
+    usual = durations[(len(durations) - 1) // 2] if durations else math.inf
+    return [
+        run
+        for run in others
+        if (run.record.outcome or "").strip().casefold() in WELL_OUTCOMES
+        or ((seconds := _seconds(run)) is not None and seconds > usual)
+    ]
 
 
 def _seconds(run: Run) -> float | None:
@@ -135,8 +148,11 @@ def _seconds(run: Run) -> float | None:
 
 def _is_unexplained(run: Run) -> bool:
     record = run.record
-    ended_badly = run.ending == "dead_end" or (record.outcome or "").casefold() in ("stopped", "killed", "cancelled")
-    return ended_badly and not is_concluded(record)
+    return (run.ending == "dead_end" or _was_stopped(record)) and not is_concluded(record)
+
+
+def _was_stopped(record: ExperimentRecord) -> bool:
+    return (record.outcome or "").strip().casefold() in ("stopped", "killed", "cancelled")
 
 
 def _parted(cause: Cause, lines: tuple[str | None, ...], runs: Sequence[Run], working: Working) -> list[Group]:
@@ -227,7 +243,7 @@ def sentence_for(
         case "worse":
             return f"comes out worse{where}{aside}" if where else None
         case "stopped":
-            return f"stopped before its end{aside}"
+            return None  # that it was stopped is no reason
         case "infrastructure":
             return f"the machine failed, not the experiment{said}{aside}"
         case "code_error":
@@ -241,7 +257,8 @@ def _contrast(region: Region | None, cause: Cause) -> list[str]:
         return []
     if region.nearest is not None:
         return [f"{region.nearest} {'fits' if cause == 'out_of_memory' else 'works'}"]
-    others = f"{region.outside:,} other{'' if region.outside == 1 else 's'} worked"
+    ended = "ran" if cause in _OF_A_CRASH else "worked"
+    others = f"{region.outside:,} other{'' if region.outside == 1 else 's'} {ended}"
     return [others + (f", {region.inside:,} here too" if region.inside else "")]
 
 
