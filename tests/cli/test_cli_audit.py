@@ -63,6 +63,28 @@ def test_what_is_said(pool: Runner) -> None:
     ]
 
 
+def test_what_ended_badly_is_what_triage_and_doctor_count(tried: Runner) -> None:
+    stopped: dict[str, Any] = {"conclusion": {"outcome": "stopped", "derived": True}}
+    tried.journal(
+        run("a", 1, params={"lr": 1}),
+        bad("b", 2, "unknown", params={"lr": 2}),
+        bad("c", 3, "unknown", params={"lr": 3}, notes="the data was broken: a bug"),
+        run("d", 4, params={"lr": 4}, **stopped),
+        {**run("e", 5, None, **stopped), "params": {"lr": 5}},
+        bad("f", 6, "unknown", params={"lr": 6}),
+    )
+    assert tried("audit").lines == [
+        "6 runs: 0 unintended repeats",
+        "  not compared: 1 run that logs fewer than three parameters, or changed what is no parameter",
+        "  ended badly, repeated or not: 3 of unknown cause, 3.0 hours",
+        "  neither well nor badly: 2 stopped, 60 min and 1 of unknown length",
+    ]
+    assert tried("pool", "doctor").lines[0] == "! 1 of 3 runs that ended badly say why they ended"
+    assert tried("triage", "--list").lines[0] == (
+        "2 runs ended badly without a written reason, and 2 were stopped: 2 groups"
+    )
+
+
 def test_the_contract(pool: Runner) -> None:
     report = pool("audit", "--json").json
     assert report.pop("list") == [

@@ -28,7 +28,7 @@ CAUSE_WORDS: Final[dict[Cause, tuple[str, str]]] = {
     "code_error": ("code error", "code errors"),
     "infrastructure": ("machine failure", "machine failures"),
     "stopped": ("stopped", "stopped"),
-    "unknown": ("unexplained", "unexplained"),
+    "unknown": ("of unknown cause", "of unknown cause"),
 }
 
 
@@ -84,10 +84,11 @@ def _print(found: Audit, listed: bool) -> None:
                 " parameter"
             )
         )
-    bad = found.by_cause(found.runs)
-    if bad:
-        told = "; ".join(f"{_counted_cause(cause, cost.count)}{_time(cost, ', ')}" for cause, cost in bad.items())
-        out.print(line_of(f"  ended badly, repeated or not: {told}"))
+    for what, is_bad in (("ended badly, repeated or not", True), ("neither well nor badly", False)):
+        causes = found.by_cause(run for run in found.runs if (run.ending == "dead_end") is is_bad)
+        told = "; ".join(f"{_counted_cause(cause, cost.count)}{_time(cost, ', ')}" for cause, cost in causes.items())
+        if told:
+            out.print(line_of(f"  {what}: {told}"))
     _table("research line", found.by_line, MOST_LINES)
     _table("month", found.by_month, MOST_MONTHS, last=True)
     if listed:
