@@ -22,6 +22,12 @@ HISTORY = ParameterHistory.empty().updated(
 )
 
 
+def crashed_row(description: str, **fields: Any) -> dict[str, Any]:
+    """A row of a results table whose status is crash."""
+    conclusion = {"outcome": "crashed", "headline": description}
+    return {"name": description, "source": "results-table", "conclusion": conclusion, **fields}
+
+
 def test_all_experiments_of_all_lines_in_the_order_of_the_pool() -> None:
     runs = runs_in(HISTORY)
     assert [run.id for run in runs] == ["a", "b", "c", "d"]
@@ -71,6 +77,14 @@ def test_an_empty_history() -> None:
         ({"notes": "diverged, since there was no warmup", "source": "sacred"}, True),
         ({"notes": "with more warmup", "source": "wandb"}, True),
         ({"notes": "  ", "source": "mlflow"}, False),
+        (crashed_row("MXFP8 via torchao"), False),
+        (crashed_row("MXFP8 via torchao: dtype mismatch"), True),
+        (crashed_row("weight tying", notes="error: KeyError: 'wte'"), True),
+        (crashed_row("weight tying", cause="infrastructure"), True),
+        (crashed_row("weight tying", verdict="dead_end"), True),
+        (crashed_row("weight tying", conclusion={"outcome": "crashed", "headline": "needs a smaller rate"}), True),
+        (crashed_row("weight tying", source=None), True),
+        (crashed_row("weight tying", conclusion={"outcome": "completed", "headline": "weight tying"}), True),
     ],
 )
 def test_what_counts_as_a_conclusion(fields: dict[str, Any], concluded: bool) -> None:

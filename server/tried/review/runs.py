@@ -12,8 +12,11 @@ from tried.pool.headline import is_noted_afterwards
 from tried.pool.history.parameter_history import LineHistory, ParameterHistory
 from tried.pool.history.run import Run, run_of
 from tried.pool.history.run_row import NO_TIME
-from tried.pool.outcome import Directions, has_conclusion
+from tried.pool.outcome import Directions, has_conclusion, is_broken
 from tried.pool.record import ExperimentRecord
+
+RESULTS_TABLE: Final = "results-table"
+"""The source of rows that have one description for what was tried and what came of it."""
 
 
 class RunsInOrder(Sequence[Run]):
@@ -116,14 +119,27 @@ def is_concluded(record: ExperimentRecord) -> bool:
     """Somebody, and not a program, wrote down what came of it or gave a verdict.
 
     Notes count where people write them afterwards, and where they name a cause; else they may as well say what the run
-    was meant to show.
+    was meant to show. So may the description of a table's row that crashed.
     """
     if record.verdict is not None:
         return True
     conclusion = record.conclusion
     if has_conclusion(conclusion) and conclusion and conclusion.headline and conclusion.headline.strip():
-        return True
+        return not _says_only_what_was_tried(record)
     notes = (record.notes or "").strip()
     if not notes:
         return False
     return is_noted_afterwards(record) or cause_in(notes, broken=True, in_passing=True) is not None
+
+
+def _says_only_what_was_tried(record: ExperimentRecord) -> bool:
+    """A row of a results table that broke, and whose description names no cause."""
+    headline = (record.headline or "").strip()
+    return (
+        record.source == RESULTS_TABLE
+        and is_broken(record)
+        and headline == record.name.strip()
+        and record.cause in (None, "unknown")
+        and cause_in(headline, broken=True) is None
+        and cause_in(record.notes or "", broken=True, in_passing=True) is None
+    )
