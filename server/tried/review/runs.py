@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, overload
 
@@ -17,6 +18,8 @@ from tried.pool.record import ExperimentRecord
 
 RESULTS_TABLE: Final = "results-table"
 """The source of rows that have one description for what was tried and what came of it."""
+
+_SAYS_MORE: Final = re.compile(r"[:;(—–]\s*\w|\s-+\s*\w|\b(?:because|since|due to|but)\b", re.IGNORECASE)
 
 
 class RunsInOrder(Sequence[Run]):
@@ -133,13 +136,15 @@ def is_concluded(record: ExperimentRecord) -> bool:
 
 
 def _says_only_what_was_tried(record: ExperimentRecord) -> bool:
-    """A row of a results table that broke, and whose description names no cause."""
+    """A row of a results table that broke, and whose description names no cause and says nothing more of what it names
+    first, as "weight tying: loss stuck at 10.82" does."""
     headline = (record.headline or "").strip()
     return (
         record.source == RESULTS_TABLE
         and is_broken(record)
         and headline == record.name.strip()
         and record.cause in (None, "unknown")
+        and not _SAYS_MORE.search(headline)
         and cause_in(headline, broken=True) is None
         and cause_in(record.notes or "", broken=True, in_passing=True) is None
     )
