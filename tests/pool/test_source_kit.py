@@ -190,6 +190,17 @@ class Silent(Lines):
             return Delta(cursor=cursor)
 
 
+class Counting(Lines):
+    """Keeps count in the cursor itself, which somebody may still hold."""
+
+    def scan(self, cursor: object | None) -> Delta:
+        count = cursor if isinstance(cursor, list) else []
+        delta = super().scan(len(count))
+        if isinstance(delta.cursor, int):
+            count[:] = [None] * delta.cursor
+        return Delta(delta.upserts, skipped=delta.skipped, cursor=count, reset=delta.reset)
+
+
 class Stale(Lines):
     """Sees new lines, and no change of an old one."""
 
@@ -226,6 +237,7 @@ def test_a_sound_source_is_found_sound(store: Path) -> None:
         (Scribbling, "writes index"),
         (Silent, "does not say that there is nothing at its path"),
         (Stale, "does not see that the store has grown"),
+        (Counting, "says something else when it is asked once more with the same cursor"),
     ],
 )
 def test_what_is_wrong_is_said(

@@ -237,6 +237,9 @@ def _follows(make: Make, store: Path, *, grow: Grow) -> Iterator[str]:
     step = scan_all(make(store), before.cursor, before)
     if all(delta.is_empty for delta in step.deltas):
         yield "does not see that the store has grown"
+    again = scan_all(make(store), before.cursor, before)
+    if [_summary(delta) for delta in again.deltas] != [_summary(delta) for delta in step.deltas]:
+        yield "says something else when it is asked once more with the same cursor: it has changed that"
     whole = scan_all(make(store))
     if step.records.keys() != whole.records.keys():
         yield f"has other records bit by bit: {', '.join(sorted(step.records.keys() ^ whole.records.keys())[:5])}"
