@@ -175,6 +175,9 @@ def test_comments_of_a_config_become_conclusions(tried: Runner, pool: Path) -> N
     assert done.status == 0, done.err
     assert done.lines[0] == "1 run, a dead end: too hot for this depth"
     assert [(one["amends"], one["verdict"]) for one in amendments(pool)] == [("b", "dead_end")]
+    assert done.err == (
+        "tried: next.yaml:2: “no” is about no run: none without a conclusion had depth 4 and ended so\n"
+    )
     again = tried("conclude", "--from-comments", "next.yaml", "--yes")
     assert again.status == 2
     assert "no run without a conclusion had these values" in again.err

@@ -10,7 +10,7 @@ from tried.draft.syntax import parse
 from tried.findings.settings import FindingSettings
 from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord, Verdict
-from tried.review.comment_conclusions import CommentConclusion, Offer, conclusions_in, offers, read_comment
+from tried.review.comment_conclusions import CommentConclusion, Offer, conclusions_in, offers, read_comment, without_run
 from tried.text import LineIndex
 
 CONFIG = """\
@@ -101,6 +101,37 @@ def test_the_runs_that_it_matches() -> None:
         ("optimizer.lr", ["most", "less"]),
         ("depth", ["fine"]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "about"),
+    [
+        ("plain too slow", {"diverged", "worse", "unknown"}),
+        ("diverges without warmup", {"diverged", "unknown"}),
+        ("did not help", {"diverged", "worse", "unknown"}),
+        ("out of memory on the small card", {"out_of_memory", "unknown"}),
+        ("a KeyError in the loader", {"code_error", "unknown"}),
+        ("preempted each time", {"infrastructure", "unknown"}),
+        ("killed", {"stopped", "unknown"}),
+    ],
+)
+def test_a_run_that_ended_for_another_cause_is_not_meant(reason: str, about: set[str]) -> None:
+    runs = [
+        failed(cause, {"lr": 0.5, "depth": 4}, cause)
+        for cause in ("diverged", "worse", "unknown", "out_of_memory", "code_error", "infrastructure", "stopped")
+    ]
+    (offer,) = offered(f"research_line: vision\nlr: 0.5  # dead end: {reason}\ndepth: 4\n", *runs)
+    assert {run.id for run in offer.runs} == about
+
+
+def test_what_is_about_no_run_is_told() -> None:
+    parsed = parse(CONFIG, "yaml")
+    (draft,) = drafts_of(parsed, CONFIG)
+    said = conclusions_in(draft, parsed.comments, LineIndex(CONFIG))
+    history = ParameterHistory.empty().updated((), [failed("hot", {"optimizer.lr": 0.5, "width": 64})])
+    found = offers(draft, said, history, FindingSettings())
+    assert [one.parameter.key for one in without_run(said, found)] == ["depth"]
+    assert without_run([], []) == []
 
 
 def test_without_a_run_there_is_no_offer() -> None:

@@ -17,14 +17,15 @@ from tried.cli.files import must_exist
 from tried.cli.options import AsJson, Yes, empty_pool_advice, folder_of_here, open_workspace, tell_of_unread
 from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.selecting import SHOWN, drafts_in, members, named, selected, told
+from tried.draft.parameters import shown_value
 from tried.draft.syntax import parse
 from tried.pool import journal
 from tried.pool.history.run import Run
 from tried.pool.record import ExperimentRecord, Verdict
-from tried.render.escape import plain
+from tried.render.escape import plain, shortened
 from tried.render.reports import conclude_report, conclusions_report
 from tried.render.words import counted
-from tried.review.comment_conclusions import conclusions_in, offers
+from tried.review.comment_conclusions import CommentConclusion, Offer, conclusions_in, offers, without_run
 from tried.review.runs import is_concluded, runs_in
 from tried.text import LineIndex
 from tried.workspace import Workspace
@@ -147,9 +148,20 @@ def _of_comments(workspace: Workspace, path: Path) -> list[Conclusion]:
     if not any(found for _, found in said):
         raise Failure(f"{path}: no comment such as `lr: 0.5  # dead end: diverges` stands at the end of a line")
     settings, history = finding_settings(workspace.settings), workspace.snapshot.history
-    every = [offer for draft, found in said for offer in offers(draft, found, history, settings)]
+    every: list[Offer] = []
+    left: list[CommentConclusion] = []
+    for draft, found in said:
+        made = offers(draft, found, history, settings)
+        every += made
+        left += without_run(found, made)
     if not every:
         raise Failure(f"{path}: no run without a conclusion had these values and ended so; nothing was written")
+    for one in left:
+        complain(
+            f"{plain(str(path))}:{lines.line_of(one.line.start) + 1}: “{shortened(one.reason, 60)}” is about no run: none"
+            f" without a conclusion had {plain(one.parameter.shown)} {plain(shown_value(one.parameter.entry.value))} and"
+            " ended so"
+        )
     conclusions: dict[str, Conclusion] = {}
     for offer in every:
         for run in offer.runs:

@@ -1,7 +1,8 @@
 """Conclusions that people wrote into a config: ``lr: 0.5  # dead end: diverges, warmup did not help``.
 
 A trailing comment that begins with a verdict and a colon is about the one value on its line, and so about the runs of
-the same research line that had this value, ended as the verdict says, and of which nobody wrote why.
+the same research line that had this value, ended as the verdict says, for no other cause than the comment does, and of
+which nobody wrote why.
 
 Invariant: the same text and history give the same offers; a comment that is no such conclusion gives none.
 """
@@ -19,9 +20,10 @@ from tried.draft.entries import Comment
 from tried.draft.parameters import COMPARED_KINDS, Parameter, is_known
 from tried.findings.find import scopes
 from tried.findings.settings import FindingSettings
+from tried.pool.causes import cause_in
 from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.history.run import Ending, Run
-from tried.pool.record import Verdict
+from tried.pool.record import Cause, Verdict
 from tried.review.runs import is_concluded
 from tried.text import LineIndex, Span
 
@@ -40,6 +42,9 @@ _ENDINGS: Final[Mapping[Verdict, tuple[Ending, ...]]] = {
     "works": ("worked",),
     "inconclusive": ("dead_end", "worked", "open"),
 }
+_OF_THE_RESULT: Final[tuple[Cause, ...]] = ("diverged", "worse", "unknown")
+"""Causes of which a comment can be that names none ("too slow"): what broke, ran out of memory or was stopped says
+nothing of the idea, so a comment must name that to be about it."""
 LONGEST: Final = 1_000
 """Characters of a reason; what is longer is no conclusion."""
 
@@ -103,7 +108,7 @@ def offers(
     history: ParameterHistory,
     settings: FindingSettings,
 ) -> list[Offer]:
-    """For each conclusion that fits any run."""
+    """For each conclusion that fits any run. `without_run` tells of the others."""
     if not said:
         return []
     every = list(scopes(draft, history, settings))
@@ -121,9 +126,23 @@ def offers(
     return found
 
 
+def without_run(said: Sequence[CommentConclusion], found: Sequence[Offer]) -> list[CommentConclusion]:
+    """The conclusions that are about no run."""
+    offered = {id(offer.said) for offer in found}
+    return [one for one in said if id(one) not in offered]
+
+
+def may_be_about(reason: str, cause: Cause | None) -> bool:
+    """False where a run is known to have ended for another cause than a reason says."""
+    said = cause_in(reason, broken=True)
+    if cause is None or cause == said:
+        return True
+    return cause in _OF_THE_RESULT and (said in (None, "worse") or cause == "unknown")
+
+
 def _runs_with(runs: Iterable[Run], key: str, said: CommentConclusion) -> Iterator[Run]:
     for run in runs:
-        if run.ending not in _ENDINGS[said.verdict]:
+        if run.ending not in _ENDINGS[said.verdict] or not may_be_about(said.reason, run.cause):
             continue
         recorded = run.in_force.get(key)
         if recorded is not None and recorded.value == said.parameter.value and not is_concluded(run.record):
