@@ -183,6 +183,14 @@ def test_comments_of_a_config_become_conclusions(tried: Runner, pool: Path) -> N
     assert "no run without a conclusion had these values" in again.err
 
 
+def test_a_comment_whose_runs_are_taken_is_told(tried: Runner, pool: Path) -> None:
+    tried.write("next.yaml", "lr: 5e-1  # dead end: too hot\ndepth: 4\nwidth: 64  # dead end: too wide\n")
+    tried.journal(run("b", 0.5))
+    done = tried("conclude", "--from-comments", "next.yaml", "--yes")
+    assert [one["conclusion"]["headline"] for one in amendments(pool)] == ["too hot"]
+    assert "next.yaml:3: “too wide” is about runs that the comments before it conclude already" in done.err
+
+
 def test_a_config_without_such_comments_is_told(tried: Runner, pool: Path) -> None:
     tried.write("next.yaml", "lr: 0.5  # too hot\n")
     done = tried("conclude", "--from-comments", "next.yaml")

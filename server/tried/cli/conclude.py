@@ -156,17 +156,24 @@ def _of_comments(workspace: Workspace, path: Path) -> list[Conclusion]:
         left += without_run(found, made)
     if not every:
         raise Failure(f"{path}: no run without a conclusion had these values and ended so; nothing was written")
-    for one in left:
-        complain(
-            f"{plain(str(path))}:{lines.line_of(one.line.start) + 1}: “{shortened(one.reason, 60)}” is about no run: none"
-            f" without a conclusion had {plain(one.parameter.shown)} {plain(shown_value(one.parameter.entry.value))} and"
-            " ended so"
-        )
     conclusions: dict[str, Conclusion] = {}
+    taken: list[CommentConclusion] = []
     for offer in every:
+        before = len(conclusions)
         for run in offer.runs:
             conclusions.setdefault(run.id, Conclusion(run, offer.said.reason, offer.said.verdict))
+        if len(conclusions) == before:
+            taken.append(offer.said)
+    for one in left:
+        had = f"{plain(one.parameter.shown)} {plain(shown_value(one.parameter.entry.value))}"
+        complain(f"{_comment(path, one, lines)} is about no run: none without a conclusion had {had} and ended so")
+    for one in taken:
+        complain(f"{_comment(path, one, lines)} is about runs that the comments before it conclude already")
     return list(conclusions.values())
+
+
+def _comment(path: Path, said: CommentConclusion, lines: LineIndex) -> str:
+    return f"{plain(str(path))}:{lines.line_of(said.line.start) + 1}: “{shortened(said.reason, 60)}”"
 
 
 def show(conclusions: Sequence[Conclusion], *, on_stderr: bool = False) -> None:
