@@ -106,6 +106,16 @@ def test_a_diff_with_a_config_whose_keys_are_wrapped(family: Runner) -> None:
     assert family("diff", "next.yaml", "b").lines[1] == "  optimizer.lr: 0.5 → 0.2"
 
 
+def test_a_diff_with_a_config_that_holds_the_names_in_parts(tried: Runner) -> None:
+    tried.journal({"id": "a", "params": {"model": "resnet18", "optimizer": "adamw", "lr": 0.1}})
+    tried.write("next.yaml", "model:\n  name: resnet18\noptimizer:\n  name: adamw\n  lr: 0.1\n")
+    assert tried("diff", "a", "next.yaml").lines == [
+        "− a   + next.yaml",
+        "  nothing that makes another experiment differs",
+        "  3 parameters are equal",
+    ]
+
+
 def test_two_equal_runs(tried: Runner) -> None:
     tried.journal(run("a", 1, 1), run("b", 1, 1))
     assert tried("diff", "a", "b").lines[:2] == ["− a   + b", "  nothing that makes another experiment differs"]

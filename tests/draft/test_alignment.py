@@ -86,3 +86,30 @@ def test_the_same_value_at_two_places_is_not_ambiguous() -> None:
     found = aligned(text, ["lr", "batch", "depth"])
     assert set(found.values) == {"lr", "batch", "depth"}
     assert found.ambiguous == frozenset()
+
+
+def test_the_name_of_a_mapping_is_what_was_logged_flat() -> None:
+    found = aligned("model:\n  name: resnet18\n  depth: 2\nlr: 1\n", ["model", "lr"])
+    assert matched(found) == {"model": "model.name", "lr": "lr"}
+    assert [parameter.shown for parameter in found.new] == ["model.depth"]
+    assert matched(aligned("cfg:\n  model:\n    name: a\n", ["config/model"])) == {"config.model": "cfg.model.name"}
+
+
+def test_what_is_written_flat_is_the_name_that_was_logged() -> None:
+    assert matched(aligned("model: resnet18\nlr: 1\n", ["model.name", "model.depth", "lr"])) == {
+        "model.name": "model",
+        "lr": "lr",
+    }
+
+
+def test_a_name_is_itself_where_both_were_logged() -> None:
+    assert matched(aligned("model:\n  name: a\n", ["model", "model.name"])) == {"model.name": "model.name"}
+    assert matched(aligned("model: a\n", ["model", "model.name"])) == {"model": "model"}
+    both = aligned("model: a\nmodel.name: b\nlr: 1\n", ["model", "lr"])
+    assert matched(both) == {"model": "model", "lr": "lr"}
+
+
+def test_only_the_name_stands_for_its_owner_and_only_where_it_is_certain_which() -> None:
+    assert matched(aligned("model:\n  type: a\nlr: 1\n", ["model", "lr"])) == {"lr": "lr"}
+    assert matched(aligned("model: a\nlr: 1\n", ["teacher.model.name", "student.model.name", "lr"])) == {"lr": "lr"}
+    assert matched(aligned("name: a\nlr: 1\n", ["name.name", "lr"])) == {"lr": "lr"}

@@ -102,3 +102,46 @@ def test_dead_ends_by_the_value_itself_are_told_from_those_that_merely_had_it() 
     found = history_of("lr", {**BASE, "lr": 0.5}, [*POOL, died_of_depth])
     assert found is not None
     assert (found.values[0].text, found.values[0].dead_ends, found.values[0].by_this) == ("0.5", 2, 1)
+
+
+BIRDS = "project: birds\nmodel:\n  name: resnet18\noptimizer:\n  name: adamw\nlr: 0.01\ndepth: 4\n"
+FLAT = {"model": "resnet18", "optimizer": "adamw", "lr": 0.01, "depth": 4}
+
+
+def history_in_lines(shown: str, text: str, records: list[ExperimentRecord]) -> KeyHistory | None:
+    (draft,) = drafts_of(parse(text, "yaml"), text)
+    parameter = next(p for p in draft.parameters if p.shown == shown)
+    return key_history(draft, parameter, ParameterHistory.empty().updated((), records), FindingSettings())
+
+
+def test_a_name_is_found_where_the_line_logged_it_flat() -> None:
+    other = [worked(f"h:{i}", {"model": {"name": "vit"}, "lr": 0.01, "depth": i}, line="hydra") for i in range(9)]
+    found = history_in_lines("model.name", BIRDS, [worked("b:1", FLAT, line="birds"), *other])
+    assert found is not None
+    assert (found.research_line, found.own, found.tried, found.runs) == ("birds", True, True, 1)
+
+
+def test_another_line_says_that_it_is_another_and_what_is_missing_in_the_own_one() -> None:
+    own, text = worked("b:1", {"lr": 0.01}, line="birds"), "project: birds\nlr: 0.01\nmixup: 0.2\n"
+    other = worked("h:1", {"mixup": 0.5}, line="hydra")
+    found = history_in_lines("mixup", text, [own, other])
+    assert found is not None
+    assert (found.research_line, found.own, found.missing_in, found.tried) == ("hydra", False, "birds", False)
+    unclear = worked("b:2", {"head": {"mixup": 1}, "body": {"mixup": 2}}, line="birds")
+    found = history_in_lines("mixup", text, [own, unclear, other])
+    assert found is not None
+    assert (found.own, found.missing_in) == (False, None), "it may have been either of the two"
+
+
+def test_a_name_that_may_be_a_part_of_what_was_logged_is_not_said_to_be_untried() -> None:
+    def untried(text: str, logged: dict[str, object]) -> bool:
+        text += "depth: 1\n"
+        draft = drafts_of(parse(text, "yaml"), text)[0]
+        history = ParameterHistory.empty().updated((), [worked("a:1", {**logged, "depth": 1})])
+        return is_untried(draft, draft.parameters[0], history, FindingSettings())
+
+    assert untried("model:\n  name: a\n", {"lr": 1})
+    assert not untried("model:\n  name: a\n", {"model": "a"})
+    assert not untried("model:\n  type: a\n", {"net": {"model": "a"}})
+    assert not untried("model: a\n", {"model": {"_target_": "lib.A"}})
+    assert untried("model: a\n", {"submodel": {"name": "a"}})

@@ -192,3 +192,13 @@ def test_a_repeat_of_a_run_that_changed_code_too_is_softer() -> None:
     assert squiggles(findings_in(BASE, [run])) == [("repeat", "information", "a:1")]
     plain = dead("a:2", {**BASE, "seed": 2}, changes={"depth": (2, 4)})
     assert squiggles(findings_in(BASE, [run, plain])) == [("repeat", "warning", "a:2")]
+
+
+def test_a_config_in_parts_repeats_what_was_logged_flat() -> None:
+    flat = {"model": "resnet18", "optimizer": "adamw", "lr": 0.01}
+    text = "model:\n  name: resnet18\noptimizer:\n  name: adamw\n  lr: 0.01\n"
+    (finding,) = findings_in(text, [worked("a:1", flat)])
+    assert (finding.evidence, finding.severity, finding.differences) == ("repeat", "hover", ())
+    (finding,) = findings_in(text, [dead("a:1", flat)])
+    assert (finding.evidence, finding.severity) == ("repeat", "warning")
+    assert findings_in(text.replace("adamw", "sgd"), [dead("a:1", flat)]) == []

@@ -215,6 +215,16 @@ class TestKey:
         assert "| `0.1` **← here** |" in shown
         assert "never been tried" not in shown
 
+    def test_another_line_is_no_ground_to_say_never(self) -> None:
+        shown = key_markdown(replace(self.HISTORY, own=False, missing_in="birds"))
+
+        assert shown.startswith(
+            "`optimizer.lr` in `line` · 5 runs\n\n"
+            "No run of `birds` sets a key of this name.\n\n"
+            "`0.3` was not tried there.\n"
+        )
+        assert "never" not in shown
+
     def test_many_values_are_cut(self) -> None:
         value = self.HISTORY.values[1]
         shown = key_markdown(replace(self.HISTORY, values=tuple(replace(value, text=f"{n}") for n in range(13))))

@@ -1,8 +1,9 @@
 """Which parameter of a draft is which key of the pool, however either side wraps its keys.
 
 A config writes `env.MATRIX_LR` or `hyperparameters.lr` where a tracker logged `matrix_lr` or `config/lr`. A key is
-matched whole, else without its outer segments, else as the inner end of one logged key. The containers in which matches
-stand hold the experiment's parameters; what stands outside them is bookkeeping.
+matched whole, else without its outer segments, else as the inner end of one logged key. `model.name` and a plain
+`model` are the same where only one of them is logged. The containers in which matches stand hold the experiment's
+parameters; what stands outside them is bookkeeping.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from typing import Final
 from tried.draft.entries import Path
 from tried.draft.parameters import COMPARED_KINDS, Parameter, ParameterKind
 
-_AMBIGUOUS_ALONE: Final = frozenset({"name", "type", "target", "classpath", "path", "value", "id", "size", "enabled"})
+AMBIGUOUS_ALONE: Final = frozenset({"name", "type", "target", "classpath", "path", "value", "id", "size", "enabled"})
+"""Last segments that say nothing without their owner."""
+
+_NAME: Final = ".name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ def align(
     for parameter in compared:
         if parameter.key in keys:
             matched[parameter.key] = parameter
-        elif (key := _inexact(parameter.key, keys, keys_by_suffix)) is not None:
+        elif (key := _inexact_or_named(parameter.key, keys, keys_by_suffix)) is not None:
             inexact.append((key, parameter))
         else:
             unmatched.append(parameter)
@@ -96,13 +100,28 @@ def _containers(matched: Iterable[Parameter], unmatched: Iterable[Parameter]) ->
     return set(known) - {path for path in outer if known[path] < strange[path]}
 
 
+def _other_spelling(key: str) -> str:
+    """What `model.name` is called where a plain `model` is logged, and the other way round."""
+    return key.removesuffix(_NAME) if key.endswith(_NAME) else key + _NAME
+
+
+def _inexact_or_named(key: str, keys: Collection[str], keys_by_suffix: Mapping[str, str | None]) -> str | None:
+    """The key under which a parameter is logged, else that of its name, or of what it is the name of."""
+    if (found := _inexact(key, keys, keys_by_suffix)) is not None:
+        return found
+    other = _other_spelling(key)
+    if key in AMBIGUOUS_ALONE or key in keys_by_suffix or other in AMBIGUOUS_ALONE:
+        return None
+    return other if other in keys else _inexact(other, keys, keys_by_suffix)
+
+
 def _inexact(key: str, keys: Collection[str], keys_by_suffix: Mapping[str, str | None]) -> str | None:
-    if (longer := keys_by_suffix.get(key)) is not None and key not in _AMBIGUOUS_ALONE:
+    if (longer := keys_by_suffix.get(key)) is not None and key not in AMBIGUOUS_ALONE:
         return longer
     rest = key
     while "." in rest:
         rest = rest.split(".", 1)[1]
-        if rest in _AMBIGUOUS_ALONE:
+        if rest in AMBIGUOUS_ALONE:
             return None
         if rest in keys:
             return rest

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tried.draft.alignment import align
+from tried.draft.alignment import AMBIGUOUS_ALONE, align
 from tried.draft.draft import ExperimentDraft
 from tried.draft.parameters import Parameter, is_known, shown_value
 from tried.findings.find import own_line, scopes
@@ -61,7 +61,8 @@ class TurnedTo:
 class KeyHistory:
     """`values` in order of the number of runs, the draft's own first; empty where the key was never logged.
 
-    `tried` is false where no run had the draft's value.
+    `tried` is false where no run had the draft's value. `own`: the research line is the draft's own, else one that has
+    the key; `missing_in` is then the draft's own line, if it is certain that no run of it sets the key.
     """
 
     key: str
@@ -71,6 +72,8 @@ class KeyHistory:
     values: tuple[ValueHistory, ...]
     tried: bool
     turned: tuple[TurnedTo, ...]
+    own: bool = True
+    missing_in: str | None = None
 
 
 _MOST_RECORDS = 3
@@ -87,26 +90,28 @@ def key_history(
 
     In its own research line, else in a similar setting, else in the line that has most runs with the key.
     """
+    own = own_line(draft, history, settings)
+    is_missing = own is not None and not own.may_mean(parameter.key, AMBIGUOUS_ALONE)
+    missing_in = own.research_line if own is not None and is_missing else None
     for scope in scopes(draft, history, settings):
         if (key := _key_in(scope, parameter)) is not None:
             runs = _runs_with(scope, key)
             if not scope.own:
                 runs &= scope.admitted
             if runs.any():
-                return _history(scope, key, parameter, runs)
+                return _history(scope, key, parameter, runs, missing_in)
     best: tuple[int, Scope, str, Mask] | None = None
-    name = parameter.key.rsplit(".", 1)[-1]
     for line in history.lines.values():
-        if name not in line.names:
+        if not line.may_mean(parameter.key, AMBIGUOUS_ALONE):
             continue
         aligned = align((parameter,), line.keys, line.keys_by_suffix)
-        scope = Scope(line, False, aligned, settings)
+        scope = Scope(line, line is own, aligned, settings)
         if (key := _key_in(scope, parameter)) is not None:
             runs = _runs_with(scope, key)
             count = int(np.count_nonzero(runs))
             if count > (best[0] if best is not None else 0):
                 best = count, scope, key, runs
-    return _history(best[1], best[2], parameter, best[3]) if best is not None else None
+    return _history(best[1], best[2], parameter, best[3], missing_in) if best is not None else None
 
 
 def is_untried(
@@ -114,13 +119,12 @@ def is_untried(
 ) -> bool:
     """True only where it is certain that no run set the key.
 
-    The research line is known, its runs log their parameters, and no line has a key of this name in any container.
+    The research line is known, its runs log their parameters, and no line has a key that may be meant by it.
     """
     line = own_line(draft, history, settings)
     if line is None or 2 * line.logging < len(line):
         return False
-    name = parameter.key.rsplit(".", 1)[-1]
-    return not any(name in other.names for other in history.lines.values())
+    return not any(other.may_mean(parameter.key, AMBIGUOUS_ALONE) for other in history.lines.values())
 
 
 def _key_in(scope: Scope, parameter: Parameter) -> str | None:
@@ -137,7 +141,7 @@ def _runs_with(scope: Scope, key: str) -> Mask:
     return found
 
 
-def _history(scope: Scope, key: str, parameter: Parameter, runs: Mask) -> KeyHistory:
+def _history(scope: Scope, key: str, parameter: Parameter, runs: Mask, missing_in: str | None) -> KeyHistory:
     line = scope.line
     by_value = _by_value(scope, key, runs)
     order = sorted(by_value, key=lambda value: (value != parameter.value, *by_value[value].place))
@@ -161,6 +165,8 @@ def _history(scope: Scope, key: str, parameter: Parameter, runs: Mask) -> KeyHis
         values=tuple(values),
         tried=any(value.is_draft for value in values),
         turned=tuple(reversed(turned)),
+        own=scope.own,
+        missing_in=None if scope.own else missing_in,
     )
 
 

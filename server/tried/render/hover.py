@@ -157,8 +157,13 @@ def key_blocks(history: KeyHistory) -> list[Block]:
     """
     line: Line = (Text("in"), Code(history.research_line)) if history.research_line else ()
     blocks: list[Block] = [Paragraph((Code(history.key), *line, Text("·"), Text(counted(history.runs, "run"))))]
+    if history.missing_in is not None:
+        missing_in = Code(shortened(history.missing_in, VALUE_LENGTH))
+        blocks.append(Paragraph((Text("No run of"), missing_in, Text("sets a key of this name."))))
     if not history.tried:
-        blocks.append(Paragraph((Code(shortened(history.draft, VALUE_LENGTH)), Strong("has never been tried."))))
+        # What another research line lacks may well have been tried in the draft's own, under another name.
+        said: Inline = Strong("has never been tried.") if history.own else Text("was not tried there.")
+        blocks.append(Paragraph((Code(shortened(history.draft, VALUE_LENGTH)), said)))
     metric = next((value.best.metric for value in history.values if value.best), None)
     header = ["value", "runs", "worked", "dead ends", *([f"best {metric}"] if metric else []), "latest"]
     rows = [_value_row(value, metric) for value in history.values[:MOST_VALUES]]

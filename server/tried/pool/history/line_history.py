@@ -214,6 +214,18 @@ class LineHistory:
         """The key that ends in these segments; None where several do."""
         return self.columns.names.by_suffix
 
+    def may_mean(self, key: str, alone: Collection[str]) -> bool:
+        """False only where it is certain that no run set this key, in whatever container and as whatever part of it.
+
+        `alone` are last segments that say nothing without their owner: `model.name` may be a plain `model`.
+        """
+        *owner, name = key.rsplit(".", 2)[-2:]
+        known = self.columns.names.by_last_segment
+        if name in known or (name in alone and owner and owner[0] in known):
+            return True
+        parts = [(f"{name}.{inner}", known.get(inner, ())) for inner in alone]
+        return any(theirs == part or theirs.endswith(f".{part}") for part, keys in parts for theirs in keys)
+
     def may_have_in_common(self, leaves: Collection[Item], hashes: frozenset[int], enough: int) -> bool:
         """Whether at least so many of these (last key segment, value) stood in runs of the line.
 
