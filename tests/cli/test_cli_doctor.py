@@ -70,10 +70,31 @@ def test_dead_ends_without_a_reason(tried: Runner) -> None:
     ],
 )
 def test_what_all_runs_lack(tried: Runner, code: str, fields: dict[str, Any], said: str, count: int) -> None:
-    found = says(tried, *(written(f"r{i}", **fields) for i in range(4)))
+    found = says(tried, *(written(name, **fields) for name in "abcd"))
     assert set(found) == {code}
     assert found[code][0].startswith(said)
     assert found[code][1:] == (count, 4)
+
+
+def test_parents_that_no_source_has(tried: Runner) -> None:
+    records = [
+        written("mlflow:7f3a", name="baseline", parent=None),
+        written("mlflow:81c0", name="baseline", parent=None),
+    ]
+    records += [written(f"c{i}", parent="baseline") for i in range(2)]
+    records += [written("d", parent="7f3a"), written("e", parent="gone"), written("f", parent="mlflow:7f3a")]
+    assert says(tried, *records)["unknown-parents"] == (
+        "4 records name parents that no source has: baseline, 7f3a, gone",
+        4,
+        5,
+    )
+    assert tried("pool", "doctor").lines == [
+        "! 4 records name parents that no source has: baseline, 7f3a, gone",
+        "    baseline is the name of mlflow:7f3a and 1 more: write the whole id",
+        "    7f3a is the end of the id of mlflow:7f3a: write the whole id",
+        "    a parent is the id of a run as `tried pool --where` lists it; `tried lineage ID` shows what came of it",
+        "    if its source is not read, name that in tried.toml ([pool] sources)",
+    ]
 
 
 def test_some_runs_without_a_line(tried: Runner) -> None:

@@ -25,6 +25,7 @@ Code = Literal[
     "truncated",
     "no-research-line",
     "no-parents",
+    "unknown-parents",
     "no-times",
     "skipped",
     "waiting",
@@ -73,6 +74,7 @@ def advice(snapshot: PoolSnapshot, runs: Sequence[Run]) -> list[Advice]:
         *_truncated(runs),
         *_research_line(snapshot),
         *_parents(snapshot, runs),
+        *_unknown_parents(snapshot),
         *_times(snapshot),
         *_skipped(snapshot.sources),
         *_waiting(snapshot.sources),
@@ -222,6 +224,39 @@ def _parents(snapshot: PoolSnapshot, runs: Sequence[Run]) -> Iterable[Advice]:
             count,
             len(snapshot),
         )
+
+
+def _unknown_parents(snapshot: PoolSnapshot) -> Iterable[Advice]:
+    """Parents that no source has; many of them are the name of a run, or the end of its id."""
+    unknown = {name: len(ids) for name, ids in snapshot.children.items() if ids and snapshot.get(name) is None}
+    if not unknown:
+        return
+    named: dict[str, list[str]] = {}
+    for record in snapshot.records.values():
+        if record.name in unknown:
+            named.setdefault(record.name, []).append(record.id)
+    often = sorted(unknown, key=lambda name: (-unknown[name], name))
+    how = []
+    for name in often:
+        meant, what = (named[name], "the name") if name in named else (snapshot.find(name), "the end of the id")
+        if meant:
+            more = f" and {len(meant) - 1:,} more" if len(meant) > 1 else ""
+            how.append(f"{name} is {what} of {meant[0]}{more}: write the whole id")
+        if len(how) == EXAMPLES:
+            break
+    count = sum(unknown.values())
+    yield Advice(
+        "unknown-parents",
+        f"{count:,} {'record names a parent' if count == 1 else 'records name parents'} that no source has:"
+        f" {_listed(often[:EXAMPLES], len(often))}",
+        (
+            *how,
+            "a parent is the id of a run as `tried pool --where` lists it; `tried lineage ID` shows what came of it",
+            "if its source is not read, name that in tried.toml ([pool] sources)",
+        ),
+        count,
+        sum(map(len, snapshot.children.values())),
+    )
 
 
 def _times(snapshot: PoolSnapshot) -> Iterable[Advice]:
