@@ -276,9 +276,10 @@ def _skipped(sources: Sequence[SourceReport]) -> Iterable[Advice]:
     damaged = [source for source in sources if source.skipped and not _failed(source)]
     count = sum(len(source.skipped) - source.waiting_amendments for source in damaged)
     if count > 0:
+        things = f"{count:,} thing{'' if count == 1 else 's'}"
         yield Advice(
             "skipped",
-            f"{count:,} things in {len(damaged):,} of {len(sources):,} sources could not be read",
+            f"{things} in {len(damaged):,} of {len(sources):,} sources could not be read",
             ("`tried pool` lists them with their places",),
             count,
             count,
@@ -290,7 +291,7 @@ def _waiting(sources: Sequence[SourceReport]) -> Iterable[Advice]:
     if count:
         yield Advice(
             "waiting",
-            f"{count:,} conclusions are about runs that no source has",
+            f"{count:,} conclusion{' is' if count == 1 else 's are'} about runs that no source has",
             ("name the source in tried.toml ([pool] sources), or delete their lines",),
             count,
             sum(source.amendments for source in sources),
