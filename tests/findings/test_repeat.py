@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from findings_pool import BASE, crashed, dead, findings_in, record, squiggles, told, worked, yaml_of
 
+from tried.pool.record import ExperimentRecord
+
 
 def test_a_repeated_dead_end_is_warned_of_where_the_experiment_is_named() -> None:
     text = "name: deeper\n" + yaml_of(BASE)
@@ -202,3 +204,62 @@ def test_a_config_in_parts_repeats_what_was_logged_flat() -> None:
     (finding,) = findings_in(text, [dead("a:1", flat)])
     assert (finding.evidence, finding.severity) == ("repeat", "warning")
     assert findings_in(text.replace("adamw", "sgd"), [dead("a:1", flat)]) == []
+
+
+MEMORY = {"lr": 0.1, "depth": 4, "batch_size": 1024, "dropout": 0.1}
+"""`lr` is the first compared key: where a repeat stands if nobody can tell what is to blame."""
+
+
+def place_of(text: str, records: list[ExperimentRecord]) -> tuple[str, tuple[str, ...]]:
+    (finding,) = [f for f in findings_in(text, records) if f.evidence == "repeat"]
+    return finding.span.of(text), finding.blamed
+
+
+def test_a_repeat_stands_on_the_knob_in_which_alone_a_run_that_worked_differs() -> None:
+    failed, text = crashed("a:1", MEMORY, "CUDA out of memory"), yaml_of(MEMORY)
+    assert place_of(text, [failed]) == ("0.1", ("lr",))
+    fits = [worked(f"b:{size}", {**MEMORY, "batch_size": size}) for size in (128, 512, 256)]
+    assert place_of(text, [failed, *fits]) == ("1024", ("batch_size",))
+    (finding,) = findings_in("name: big\n" + text, [failed, *fits])
+    assert (finding.severity, finding.blamed) == ("warning", ("batch_size",)), "before the name"
+    assert finding.message == "ran before: out of memory (a:1)"
+    assert finding.why == ("CUDA out of memory", "Worked with one knob otherwise: batch_size 512.")
+
+
+def test_out_of_memory_blames_only_a_size_of_which_less_worked() -> None:
+    failed, text = crashed("a:1", MEMORY, "CUDA out of memory"), yaml_of(MEMORY)
+    others = [worked("b:1", {**MEMORY, "lr": 0.2}), worked("b:2", {**MEMORY, "batch_size": 2048})]
+    assert place_of(text, [failed, *others]) == ("0.1", ("lr",))
+    diverged = crashed("a:1", MEMORY, "loss is NaN")
+    assert place_of(text, [diverged, others[1]]) == ("1024", ("batch_size",))
+
+
+def test_two_knobs_otherwise_or_what_the_draft_leaves_open_tell_nothing() -> None:
+    failed, text = crashed("a:1", {**MEMORY, "ema": 0.9}, "loss is NaN"), yaml_of(MEMORY)
+    usual = [worked(f"u:{i}", {**MEMORY, "lr": 5 + i, "depth": 10 + i, "ema": 0.9}) for i in range(9)]
+    both = worked("b:1", {**MEMORY, "depth": 8, "ema": 0.5})
+    assert place_of(text, [failed, *usual, both]) == ("0.1", ("lr",))
+    one = worked("b:2", {**MEMORY, "depth": 8, "ema": 0.9})
+    assert place_of(text, [failed, *usual, both, one]) == ("4", ("depth",))
+
+
+def test_of_several_knobs_that_with_most_runs_is_first_and_four_are_too_many() -> None:
+    failed, text = crashed("a:1", MEMORY, "loss is NaN"), yaml_of(MEMORY)
+    depth = worked("b:1", {**MEMORY, "depth": 8})
+    dropout = [worked(f"c:{i}", {**MEMORY, "dropout": 0.2 + i}) for i in range(2)]
+    assert place_of(text, [failed, depth, *dropout]) == ("0.1", ("dropout", "depth"))
+    (finding,) = [f for f in findings_in(text, [failed, depth, *dropout]) if f.evidence == "repeat"]
+    assert finding.span.start == text.index("0.1", text.index("dropout"))
+    more = [worked("d:1", {**MEMORY, "lr": 0.2}), worked("d:2", {**MEMORY, "batch_size": 8})]
+    assert place_of(text, [failed, depth, *dropout, *more]) == ("0.1", ("lr",))
+
+
+def test_the_change_that_a_record_states_is_blamed_before_any_sibling() -> None:
+    failed = crashed("a:1", MEMORY, "CUDA out of memory", changes={"depth": (2, 4)})
+    fits = worked("b:1", {**MEMORY, "batch_size": 512})
+    assert place_of(yaml_of(MEMORY), [failed, fits]) == ("4", ("depth",))
+
+
+def test_what_the_machine_broke_or_somebody_stopped_blames_no_knob() -> None:
+    failed = crashed("a:1", MEMORY, "NCCL timeout")
+    assert place_of(yaml_of(MEMORY), [failed, worked("b:1", {**MEMORY, "depth": 8})]) == ("0.1", ("lr",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,7 +28,8 @@ class Claim:
     draft's parameters, of which the first is the place.
 
     `at_most` caps the severity. `change` words what is said of the draft (`lr 0.5`), `contrast` what is known to be
-    better (`8 fits`). `whole`: the experiment as such is meant, so its name is the place, if it has one.
+    better (`8 fits`; of a repeat, the knob with which alone otherwise it worked: `batch_size 8`). `whole`: the
+    experiment as such is meant, so its name is the place, if it has one.
     """
 
     evidence: Evidence
@@ -59,6 +61,12 @@ def reason_of(run: Run) -> Reason:
     if run.judged and (run.has(Flag.WRITTEN) or not run.has(Flag.BROKEN)):
         return "judged"
     return "worse" if cause == "worse" else "unknown"
+
+
+def strongest(runs: Sequence[Run]) -> Run:
+    """The last of those with the strongest reason; at least one run."""
+    best = min(STRENGTH.index(reason_of(run)) for run in runs)
+    return [run for run in runs if STRENGTH.index(reason_of(run)) == best][-1]
 
 
 def severity_of(claim: Claim, settings: FindingSettings, line: LineHistory) -> Severity:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tried.findings.claim import Claim
+from tried.findings.claim import Claim, strongest
 from tried.findings.finding import Severity
 from tried.findings.scope import Scope, is_length
+from tried.findings.sibling import worked_otherwise
 from tried.pool.history.run import Run
 
 _FEWEST_KNOBS = 2
@@ -50,7 +51,8 @@ def _is_length(run: Run, key: str) -> bool:
 def repeat_claims(scope: Scope) -> list[Claim]:
     """At most one claim: of the runs equal to the letter, else of those equal but for budgets.
 
-    Where some of them did not end badly the others contradict; where none did, the claim is a mere statement.
+    Where some of them did not end badly the others contradict; where none did, the claim is a mere statement. It stands
+    on what such a run changed, else on what alone is otherwise in a run that worked, else on the experiment as a whole.
     """
     exact, but_budget = repeats(scope)
     runs = exact or but_budget
@@ -63,17 +65,19 @@ def repeat_claims(scope: Scope) -> list[Claim]:
         for change in run.changes
         if change.key in scope.draft.values and scope.draft.values[change.key].value == change.after
     ]
+    otherwise = worked_otherwise(scope, strongest(bad)) if len(bad) == len(runs) and not changed else []
     first = [scope.draft.values[key] for key in scope.comparison(runs[-1]).equal[:1]]
     return [
         Claim(
             evidence="repeat",
             runs=tuple(bad or runs),
-            blamed=tuple(dict.fromkeys(changed or first)),
+            blamed=tuple(dict.fromkeys(changed or [each.parameter for each in otherwise] or first)),
             change="",
+            contrast=" or ".join(f"{each.parameter.shown} {each.worked_at}" for each in otherwise),
             at_most=_at_most(scope, bad, bool(exact)),
             contradicted_by=tuple(run for run in runs if run.ending != "dead_end") if bad else (),
             budget=() if exact else tuple(dict.fromkeys(key for run in runs for key in differing_budgets(scope, run))),
-            whole=not changed,
+            whole=not (changed or otherwise),
         )
     ]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 
 from tried.draft.parameters import UNKNOWN, shown_value
-from tried.findings.claim import STRENGTH, Claim, reason_of
+from tried.findings.claim import Claim, reason_of, strongest
 from tried.findings.comparison import number_of
 from tried.findings.finding import Difference
 from tried.findings.memory import is_size
@@ -128,8 +128,7 @@ def _but(claim: Claim, scope: Scope, run: Run) -> str:
 
 def told_run(claim: Claim) -> Run:
     """The run that a message names: the latest of those with the strongest reason."""
-    strongest = min((STRENGTH.index(reason_of(run)) for run in claim.runs), default=0)
-    return [run for run in claim.runs if STRENGTH.index(reason_of(run)) == strongest][-1]
+    return strongest(claim.runs)
 
 
 def what_happened(run: Run) -> str:
@@ -210,6 +209,8 @@ def why_of(claim: Claim, scope: Scope) -> tuple[str, ...]:
         )
     if claim.evidence == "near" and claim.contrast:
         found.append(f"{claim.contrast}.")
+    if claim.evidence == "repeat" and claim.contrast:
+        found.append(f"Worked with one knob otherwise: {short(claim.contrast, _CHANGE_LENGTH)}.")
     if claim.contradicted_by:
         found.append("Not warned of, since the same was in use elsewhere, worked, or is still open.")
     if not scope.own:
