@@ -1,13 +1,24 @@
-"""Looks at paths that others wrote: too long, without permission, behind links.
+"""Looks at paths that others wrote, too long, without permission, behind links, and opens what is a file there.
 
-Invariant: nothing here raises, whatever the path (methods of `Path` do, each Python version for other reasons).
+Invariant: nothing here raises, whatever the path (methods of `Path` do, each Python version for other reasons), but
+`open_plain`, which raises `OSError` alone.
+Invariant: nothing is waited for: a pipe in place of a file is refused, not read.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO, Final
+
+_PLAIN: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_UNFOLLOWED: Final = _PLAIN | getattr(os, "O_NOFOLLOW", 0)
+
+
+class NotPlain(OSError):
+    """There is something else than a file: a pipe, a socket, a device, or a link that was not to be followed."""
 
 
 def exists(path: Path) -> bool:
@@ -50,6 +61,35 @@ def leads_out(path: Path, *homes: Path) -> bool:
         return not any(real.is_relative_to(os.path.realpath(home)) for home in homes)
     except (OSError, RuntimeError, ValueError):
         return True
+
+
+def open_plain(path: str | os.PathLike[str], *, follow: bool = True) -> BinaryIO:
+    """A file, opened for reading. `follow`: also the one that a link leads to.
+
+    Raises OSError, whatever the path: `NotPlain` for what is neither a file nor a folder.
+    """
+    return os.fdopen(plain_descriptor(path, follow=follow), "rb")
+
+
+def plain_descriptor(path: str | os.PathLike[str], *, follow: bool = True) -> int:
+    """The same as a descriptor, which is faster for small files."""
+    try:
+        descriptor = os.open(path, _PLAIN if follow else _UNFOLLOWED)
+    except ValueError:
+        raise OSError(errno.EINVAL, "it has a name that no file can have", os.fspath(path)) from None
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise NotPlain(errno.EINVAL, "it is a pipe, a socket or a device", os.fspath(path)) from None
+        if not follow and error.errno in (errno.ELOOP, errno.EMLINK) and is_link(Path(path)):
+            raise NotPlain(errno.ELOOP, "it is a link, which is not followed", os.fspath(path)) from None
+        raise
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return descriptor
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", os.fspath(path))
+    raise NotPlain(errno.EINVAL, "it is a pipe, a socket or a device", os.fspath(path))
 
 
 def _mode_of(path: Path, *, follow: bool = True) -> int | None:

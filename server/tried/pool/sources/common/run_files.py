@@ -1,10 +1,12 @@
 """Files in run folders, read with bounds: what is no plain file, too large or broken is refused in words.
 
-Invariant: nothing is waited for, no link is followed, and `Unreadable` is all that is raised.
+Invariant: nothing is waited for, and `Unreadable` is all that is raised.
+Invariant: no link is followed, be it a file's or that of a folder below the run folder.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -12,10 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final, Literal, TypeVar
 
 from tried.pool.sources.common.yaml_text import UnreadableYaml, load_yaml
+from tried.storage.paths import NotPlain, is_link, plain_descriptor
 
 T = TypeVar("T")
 
@@ -23,7 +26,6 @@ FILE_LIMIT: Final = 16 * 1024 * 1024
 """Bytes of a file that is read whole."""
 
 _BLOCK: Final = 1 << 20
-_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Unreadable(ValueError):
@@ -51,6 +53,8 @@ class FolderReader:
         """What `how` makes of a file; None where there is none or it cannot be read."""
         path = self.folder / name
         try:
+            if "/" in name and any(is_link(self.folder / above) for above in PurePath(name).parents[:-1]):
+                raise Unreadable("lies behind a link and is not read")
             return how(path)
         except Unreadable as error:
             self.broken[f"{self.key}/{name}"] = str(error)
@@ -69,10 +73,15 @@ class FolderReader:
 
     def names(self, limit: int = 2_000) -> list[str]:
         """What lies in the folder, sorted; nothing where it cannot be listed."""
-        return names_in(self.folder, limit)
+        return _listed(self.folder, limit)
 
 
 def names_in(folder: Path, limit: int = 2_000) -> list[str]:
+    """What lies in a folder, sorted; nothing where it cannot be listed, or is a link."""
+    return [] if is_link(folder) else _listed(folder, limit)
+
+
+def _listed(folder: Path, limit: int) -> list[str]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entry.name for entry in islice(entries, limit))
@@ -147,19 +156,15 @@ def yaml_of(path: str | os.PathLike[str], limit: int = FILE_LIMIT) -> Any:
 
 def _read(path: str | os.PathLike[str], limit: int, part: Literal["whole", "start", "end"]) -> bytes | None:
     try:
-        descriptor = os.open(path, _FLAGS)
+        descriptor = plain_descriptor(path, follow=False)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except ValueError:
-        raise Unreadable("has a name that no file can have") from None
+    except (NotPlain, IsADirectoryError) as error:
+        raise Unreadable("is a link and is not read" if error.errno == errno.ELOOP else "is no file") from None
     except OSError as error:
-        if Path(path).is_symlink():
-            raise Unreadable("is a link and is not read") from None
         raise Unreadable(f"cannot be read: {error.strerror or error}") from None
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("is no file")
         if part == "whole" and status.st_size > limit:
             raise Unreadable(f"has {status.st_size / 1024**2:.0f} MiB; files of up to {limit // 1024**2} MiB are read")
         if part == "end" and status.st_size > limit:

@@ -15,6 +15,7 @@ from tried.pool.sources.common.run_files import FolderReader, modified, names_in
 from tried.pool.sources.tracked_run import TrackedRun
 from tried.pool.sources.wandb.folder import FolderName, files_of, parse_name, read_folder
 from tried.pool.sources.wandb.run import tracked_run
+from tried.storage.paths import is_link
 
 FOLDER: Final = "wandb"
 
@@ -66,6 +67,9 @@ def wandb_files(job: Path) -> Iterator[Path]:
 
 
 def _newest(job: Path) -> FolderName | None:
-    """Of several runs in one job the last one, which stands for its result."""
-    found = [name for each in names_in(job / FOLDER) if (name := parse_name(each)) is not None]
+    """Of several runs in one job the last one, which stands for its result. Links are none: `latest-run` is one, and
+    others may lead anywhere."""
+    home = job / FOLDER
+    named = (name for each in names_in(home) if (name := parse_name(each)) is not None)
+    found = [name for name in named if not is_link(home / name.name)]
     return max(found, key=lambda name: (name.started, name.name), default=None)

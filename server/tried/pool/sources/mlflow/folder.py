@@ -14,6 +14,7 @@ from tried.pool.sources.mlflow.batch import NAN, StoredRun
 from tried.pool.sources.mlflow.run import RunInfo
 from tried.pool.sources.mlflow.tables import milliseconds
 from tried.storage.files import reason_of
+from tried.storage.paths import is_link, open_plain, plain_descriptor
 
 META: Final = "meta.yaml"
 PARTS: Final = frozenset({"params", "metrics", "tags"})
@@ -30,9 +31,6 @@ HISTORY_LIMIT: Final = 16 * 1024 * 1024
 FILES_LIMIT: Final = 10_000
 DEPTH_LIMIT: Final = 16
 """Files and nested folders (a `/` in a key makes one) of one run's parameters, metrics or tags."""
-
-_READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""A pipe in place of a file is then empty, and is not waited for."""
 
 _LINE = re.compile(r"(\w+): ?([^'\"&*!|>%@`{\[\]}#,:?\n -](?:[^:#\n]|:(?=\S)|(?<=\S)#)*|'[^'\n]*'|)\Z")
 
@@ -108,7 +106,7 @@ def stamp_of(folder: str, with_histories: bool) -> int:
         try:
             with os.scandir(place) as entries:
                 for entry in entries:
-                    if is_run and entry.name in followed:
+                    if is_run and entry.name in followed and entry.is_dir(follow_symlinks=False):
                         pending.append((entry.path, False))
                     elif not is_run or entry.name == META or entry.name in PARTS:
                         found = entry.stat(follow_symlinks=False)
@@ -124,6 +122,8 @@ def _files(folder: Path) -> Iterator[tuple[str, str]]:
     """(key, path) of all files below a folder, in the order of the keys; links are not followed."""
     pending = [("", str(folder), 0)]
     found: list[tuple[str, str]] = []
+    if is_link(folder):
+        raise UnreadableRun(f"{folder.name} is a link and is not read")
     while pending:
         prefix, place, depth = pending.pop()
         try:
@@ -142,7 +142,7 @@ def _files(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _text(path: str) -> str:
-    descriptor = os.open(path, _READ)
+    descriptor = plain_descriptor(path, follow=False)
     try:
         data = os.read(descriptor, PAGE)
         if len(data) == PAGE:
@@ -154,7 +154,7 @@ def _text(path: str) -> str:
 
 def _last_value(path: str) -> tuple[int, int, float] | None:
     """(step, time, value) of the last complete line, by step and then time, among those at the end of a history."""
-    descriptor = os.open(path, _READ)
+    descriptor = plain_descriptor(path, follow=False)
     try:
         data = os.read(descriptor, PAGE)
         is_cut = len(data) == PAGE
@@ -173,7 +173,7 @@ def _last_value(path: str) -> tuple[int, int, float] | None:
 
 def _first_nonfinite(path: str) -> int | None:
     first: int | None = None
-    with Path(path).open("rb") as file:
+    with open_plain(path, follow=False) as file:
         for line in file.read(HISTORY_LIMIT).split(b"\n"):
             read = _measured(line)
             if read is not None and not -float("inf") < read[2] < float("inf"):

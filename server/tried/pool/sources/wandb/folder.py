@@ -8,24 +8,25 @@ Invariant: what can be read of a folder is read; each file that cannot be is com
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 import re
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from tried.pool.sources.common.run_files import Unreadable, bytes_of
 from tried.pool.sources.common.run_log import ending_in, tail_of
 from tried.pool.sources.common.yaml_text import UnreadableYaml, load_yaml
 from tried.pool.sources.wandb.frames import NotAWandbLog
 from tried.pool.sources.wandb.log import SIZE_LIMIT, WandbLog, read_log
 from tried.pool.sources.wandb.run import WandbRun, metrics_of, moment, values_of
 from tried.storage.files import reason_of
-from tried.storage.paths import is_folder
+from tried.storage.paths import NotPlain, is_folder, is_link
 
 CONFIG: Final = "config.yaml"
 SUMMARY: Final = "wandb-summary.json"
@@ -34,6 +35,8 @@ OUTPUT: Final = "output.log"
 
 FILE_LIMIT: Final = 16 * 1024 * 1024
 """Bytes of a configuration, a summary or metadata that is read."""
+
+IS_LINK: Final = "is a link and is not read"
 
 LOG_BESIDE_FILES: Final = 2 * 1024 * 1024
 """Bytes of a log that are read where the summary lies beside it; all of it if the run went wrong."""
@@ -52,10 +55,12 @@ class FolderName:
 
 @dataclass(slots=True)
 class FolderReading:
-    """`run` is None where a folder holds nothing that tells of a run. `complaints` are (file, why)."""
+    """`run` is None where a folder holds nothing that tells of a run. `complaints` are (file, why). `is_linked`: what
+    should be the folder of its files is a link, and nothing behind it is read."""
 
     run: WandbRun | None = None
     complaints: list[tuple[str, str]] = field(default_factory=list)
+    is_linked: bool = False
 
 
 def parse_name(name: str) -> FolderName | None:
@@ -71,7 +76,9 @@ def files_of(folder: Path, run_id: str) -> tuple[Path, ...]:
 
 def read_folder(folder: Path, name: FolderName) -> FolderReading:
     """Never raises for what a folder may hold."""
-    reading = FolderReading()
+    reading = FolderReading(is_linked=is_link(folder / "files"))
+    if reading.is_linked:
+        reading.complaints.append(("files", IS_LINK))
     summary = _json(folder / "files" / SUMMARY, reading)
     metadata = _json(folder / "files" / METADATA, reading)
     path = folder / f"run-{name.run_id}.wandb"
@@ -79,8 +86,9 @@ def read_folder(folder: Path, name: FolderName) -> FolderReading:
     # YAML is slow to read, and a log that is whole has the same in it.
     is_whole = log is not None and log.exit_code is not None and bool(log.config) and not (log.left_out or log.resumed)
     config = None if is_whole else _config(folder / "files" / CONFIG, reading)
-    output = folder / "files" / OUTPUT
-    if config is None and summary is None and metadata is None and log is None and not os.path.lexists(output):
+    output = None if reading.is_linked else folder / "files" / OUTPUT
+    nothing = config is None and summary is None and metadata is None and log is None
+    if nothing and (output is None or not os.path.lexists(output)):
         return reading
     values = {**(log.config if log else {}), **(config or {})}
     results = {**(log.summary if log else {}), **(summary or {})}
@@ -90,7 +98,7 @@ def read_folder(folder: Path, name: FolderName) -> FolderReading:
     machine = metadata or {}
     environment = _environment(values.get("_wandb"))
     home = _text(machine.get("root")) or log.root or _text(environment.get("root"))
-    error = ending_in(tail_of(output))
+    error = ending_in(tail_of(output)) if output is not None else None
     started = log.started or moment(machine.get("startedAt")) or moment(environment.get("startedAt"))
     ended = log.exit_code is not None
     reading.run = WandbRun(
@@ -154,25 +162,9 @@ def merged(runs: Sequence[WandbRun]) -> WandbRun:
 def _bytes(path: Path, reading: FolderReading) -> bytes | None:
     """None where there is no such file, and, with a complaint, where it cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                reading.complaints.append((path.name, "is no file"))
-                return None
-            if status.st_size > FILE_LIMIT:
-                reading.complaints.append((path.name, f"is larger than {FILE_LIMIT // 1024**2} MiB and was not read"))
-                return None
-            parts = []
-            while part := os.read(descriptor, 1 << 20):
-                parts.append(part)
-            return b"".join(parts)
-        finally:
-            os.close(descriptor)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError) as error:
-        reading.complaints.append((path.name, f"cannot be read: {_reason(error)}"))
+        return None if reading.is_linked else bytes_of(path, FILE_LIMIT)
+    except Unreadable as error:
+        reading.complaints.append((path.name, str(error)))
         return None
 
 
@@ -209,12 +201,13 @@ def _json(path: Path, reading: FolderReading) -> dict[str, Any] | None:
 
 def _log(path: Path, beside_summary: bool, reading: FolderReading) -> WandbLog | None:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            reading.complaints.append((path.name, "is no file"))
-            return None
         limit = LOG_BESIDE_FILES if beside_summary else SIZE_LIMIT
         log = read_log(path, limit, summary=not beside_summary)
     except FileNotFoundError:
+        return None
+    except (NotPlain, IsADirectoryError) as error:
+        is_linked = error.errno == errno.ELOOP
+        reading.complaints.append((path.name, IS_LINK if is_linked else "is no file"))
         return None
     except (OSError, ValueError) as error:
         why = str(error) if isinstance(error, NotAWandbLog) else f"cannot be read: {_reason(error)}"

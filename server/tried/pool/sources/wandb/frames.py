@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tried.storage.paths import open_plain
+
 MAGIC: Final = b":W&B\xe1\xbe"
 """Then follows a version, 0."""
 
@@ -42,8 +44,8 @@ class Gaps:
 
 def records_of(path: Path, gaps: Gaps, limit: int) -> Iterator[bytes]:
     """The records of a log; of one larger than `limit` bytes those of the first and the last half of so many. Changes
-    `gaps`. Raises OSError and NotAWandbLog."""
-    with path.open("rb") as file:
+    `gaps`. Follows no link. Raises OSError and NotAWandbLog."""
+    with open_plain(path, follow=False) as file:
         size = file.seek(0, 2)
         file.seek(0)
         if size == 0:
