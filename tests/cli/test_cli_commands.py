@@ -38,7 +38,10 @@ class TestCheck:
         result = tried("check", "config.yaml")
 
         assert result.status == 1
-        assert result.lines[0] == "config.yaml:1:5: warning repeat: ran before: diverged (hot)"
+        assert (
+            result.lines[0]
+            == "config.yaml:1:5: warning repeat: ran before: diverged, “the loss [bold]exploded[/bold]” (hot)"
+        )
         assert result.lines[1] == "1 config, 1 past run: 1 warning, 0 informations, 0 for the hover"
         assert result.err == ""
 
@@ -111,8 +114,13 @@ class TestCheck:
         assert "binary.yaml: not looked at: binary data" in result.lines
         assert "utf16.yaml: not looked at: binary data" in result.lines
         assert "large.yaml: not looked at: larger than editor.max_file_bytes (1048576 bytes)" in result.lines
-        assert "bom.yaml:1:5: warning repeat: ran before: diverged (hot)" in result.lines
-        assert "latin.yaml:2:5: warning repeat: ran before: diverged (hot)" in result.lines
+        assert (
+            "bom.yaml:1:5: warning repeat: ran before: diverged, “the loss [bold]exploded[/bold]” (hot)" in result.lines
+        )
+        assert (
+            "latin.yaml:2:5: warning repeat: ran before: diverged, “the loss [bold]exploded[/bold]” (hot)"
+            in result.lines
+        )
 
     def test_a_comment_that_silences_nothing_is_told_in_the_order_of_the_text(self, tried: Runner) -> None:
         tried.journal(HOT)
