@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import timeit
+from pathlib import Path
 
 import pytest
 
 from tried.pool.sources.secrets import HIDDEN, without_secrets
+from tried.pool.sources.tables.results_table import ResultsTableSource
 from tried.pool.sources.tracked_run import TrackedRun, record_of
 
 TOKEN = "hf_" + "aB3" * 12
@@ -29,6 +31,10 @@ TOKEN = "hf_" + "aB3" * 12
         "use_auth_token",
         "azure.storage-key",
         "connection_string",
+        "authorization",
+        "pwd",
+        "password2",
+        "api_token",
     ],
 )
 def test_values_of_keys_that_name_a_credential_are_hidden(key: str) -> None:
@@ -51,6 +57,10 @@ def test_values_of_keys_that_name_a_credential_are_hidden(key: str) -> None:
         ("use_auth_token", "true"),
         ("hub_token", ""),
         ("api_key", "None"),
+        ("bearer", "bond"),
+        ("auth", "basic"),
+        ("pass", "2"),
+        ("token", "averylongwordwithoutdigits"),
     ],
 )
 def test_what_machine_learning_calls_key_or_token_stays(key: str, value: str) -> None:
@@ -64,12 +74,36 @@ def test_what_machine_learning_calls_key_or_token_stays(key: str, value: str) ->
         ("postgresql://noor:hunter2@db.example/runs", f"postgresql://{HIDDEN}@db.example/runs"),
         (f"401 for token {TOKEN}.", f"401 for token {HIDDEN}."),
         ("KeyError: 'password': 'hunter2'", f"KeyError: 'password': {HIDDEN}"),
+        ("Authorization: Bearer abcdefgh12345678", f"Authorization: Bearer {HIDDEN}"),
+        ("curl -H 'X: Bearer abcdefgh12345678'", f"curl -H 'X: Bearer {HIDDEN}'"),
+        ("train.py --api-key abc --token xyz --lr 0.1", f"train.py --api-key {HIDDEN} --token {HIDDEN} --lr 0.1"),
+        ("https://h/x?token=abc&sig=def&run=3", f"https://h/x?token={HIDDEN}&sig={HIDDEN}&run=3"),
+        ("https://abcdefghij0123456789@git.example/x", f"https://{HIDDEN}@git.example/x"),
+        ("ssh://git@git.example/x", "ssh://git@git.example/x"),
+        ("a eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN b", f"a {HIDDEN} b"),
+        ("https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXX", f"https://{HIDDEN}"),
+        ("my token: abcd1234efgh5678ijkl", f"my token: {HIDDEN}"),
+        ("tokens: 524288 per step, token = word", "tokens: 524288 per step, token = word"),
         ("model.pad_token=<pad> tokens: 5", "model.pad_token=<pad> tokens: 5"),
         ("https://tracker.example/run?id=3#a@b", "https://tracker.example/run?id=3#a@b"),
     ],
 )
 def test_texts_are_looked_into(text: str, left: str) -> None:
     assert without_secrets(text) == left
+
+
+def test_all_texts_below_a_name_of_a_credential_are_hidden() -> None:
+    value = {"secrets": {"a": "x", "b": ["y", {"c": "z"}], "n": 3, "on": True}, "token": "abcd1234efgh5678"}
+    hidden = {"a": HIDDEN, "b": [HIDDEN, {"c": HIDDEN}], "n": 3, "on": True}
+    assert without_secrets(value) == {"secrets": hidden, "token": HIDDEN}
+
+
+def test_no_row_of_a_results_table_has_it(tmp_path: Path) -> None:
+    table = tmp_path / "results.tsv"
+    table.write_text("commit\tval_bpb\tstatus\tdescription\nabc1234\t0.9\tkeep\tLR 0.1, WANDB_API_KEY=hunter2hunter2\n")
+    (record,) = ResultsTableSource(table).scan(None).upserts
+    assert "hunter2" not in record.to_json()
+    assert "LR 0.1" in record.name
 
 
 def test_no_field_of_a_record_has_it() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tried.pool.record import ExperimentRecord
+from tried.pool.sources.secrets import without_secrets
 from tried.pool.sources.source import Delta, Skipped
 from tried.pool.sources.trailers import COMMIT, conclusion_in, tried_values
 from tried.storage.git_formats import Commit
@@ -90,7 +91,7 @@ def _amendment(commit: Commit) -> ExperimentRecord | None:
     if said.verdict is not None:
         fields["verdict"] = said.verdict
     if said.words:
-        fields["conclusion"] = {"headline": said.words}
+        fields["conclusion"] = {"headline": without_secrets(said.words)}
     return ExperimentRecord.model_validate(fields)
 
 

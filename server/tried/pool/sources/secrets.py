@@ -14,19 +14,33 @@ from typing import Any, Final
 HIDDEN: Final = "(hidden)"
 
 _NAMES = (
-    r"api[-_.]?keys?|secrets?|secret[-_.]?(?:access[-_.]?)?keys?|passwords?|passwd|passphrase|credentials?"
-    r"|(?:access|auth|bearer|refresh|hf|hub|wandb|github|gitlab|slack|mlflow[-_.]tracking|use[-_.]auth)[-_.]?tokens?"
-    r"|(?:access|private|account|storage)[-_.]?keys?|connection[-_.]?string"
+    r"api[-_.]?keys?|secrets?|secret[-_.]?(?:access[-_.]?)?keys?|passwords?\d*|passwd|passphrase|pwd|credentials?"
+    r"|(?:access|auth|bearer|refresh|api|hf|hub|wandb|github|gitlab|slack|mlflow[-_.]tracking|use[-_.]auth)[-_.]?tokens?"
+    r"|(?:access|private|account|storage)[-_.]?keys?|connection[-_.]?string|authorization"
 )
+_PERHAPS = r"tokens?|auth|bearer|pass|sig|signature"
+"""Names of credentials and of many other things (`token`, `auth`): what they hold must look like one."""
+
 _KEY = re.compile(rf"(?i)(?:\A|[-_./ ]|(?<=[a-z])(?=[A-Z]))(?:{_NAMES})\Z")
-_STATED = re.compile(rf"(?i)((?:{_NAMES})[\"']?\s*[=:]\s*)(?:\"[^\"]*\"|'[^']*'|[^\s,;'\"}}\]]+)")
-_ADDRESS = re.compile(r"(\b[a-zA-Z][\w+.-]*://)[^/\s:@]*:[^/\s@]+@")
+_PERHAPS_KEY = re.compile(rf"(?i)(?:\A|[-_./ ])(?:{_PERHAPS})\Z")
+_RANDOM = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[\w.~+/=-]{16,}\Z")
+"""Letters and digits in one piece, as nobody makes up."""
+
+_VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s,;'\"}\]]+)"
+_STATED = re.compile(rf"(?i)((?:{_NAMES})[\"']?\s*[=:]\s*(?:bearer\s+|basic\s+)?){_VALUE}")
+_OPTION = re.compile(rf"(?i)(--(?:[\w-]+-)?(?:{_NAMES}|tokens?)(?:\s+|=)){_VALUE}")
+_BEARER = re.compile(r"(?i)(\bbearer\s+)[\w.~+/=-]{8,}")
+_IN_ADDRESS = re.compile(r"(?i)([?&](?:access_)?(?:token|sig|signature|key|apikey|x-amz-signature|auth)=)[^&\s\"'#]+")
+_PERHAPS_STATED = re.compile(r"(?i)(\btokens?[\"']?\s*[=:]\s*[\"']?)(?=\S*\d)(?=\S*[A-Za-z])[\w.~+/=-]{16,}")
+_ADDRESS = re.compile(r"(\b[a-zA-Z][\w+.-]*://)(?:[^/\s:@]*:[^/\s@]+|[^/\s:@]{16,})@")
 _KNOWN_TOKEN = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{30,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{40,}|glpat-[\w-]{20,}|xox[abpr]-[\w-]{20,}"
-    r"|sk-[A-Za-z0-9_-]{32,}|AKIA[0-9A-Z]{16})\b"
+    r"|sk-[A-Za-z0-9_-]{32,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"
+    r"|hooks\.slack\.com/services/[\w/]{20,})"
 )
 _HINT = re.compile(
-    r"(?i)key|secret|passw|passphrase|credential|token|connection|://|hf_|gh\w_|github_pat|glpat|xox|sk-|AKIA"
+    r"(?i)key|secret|passw|passphrase|pwd|credential|token|connection|auth|bearer|://|[?&]sig|hf_|gh\w_|github_pat|glpat"
+    r"|xox|sk-|AKIA|eyJ|hooks\.slack"
 )
 _NOTHING: Final = frozenset({"", "true", "false", "none", "null"})
 
@@ -39,11 +53,34 @@ def without_secrets(value: Any) -> Any:
     if isinstance(value, Mapping):
         if _is_harmless(value):
             return value
-        return {
-            key: HIDDEN if _names_secret(key) and _hides(item) else without_secrets(item) for key, item in value.items()
-        }
+        return {key: _item_without(key, item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [without_secrets(item) for item in value]
+    return value
+
+
+def names_secret(key: object) -> bool:
+    """Whether values of a parameter of this name are credentials."""
+    return _names_secret(key) == "surely"
+
+
+def _item_without(key: object, item: Any) -> Any:
+    names = _names_secret(key)
+    if names == "surely":
+        return _hidden(item)
+    if names == "perhaps" and isinstance(item, str) and _RANDOM.match(item.strip()):
+        return HIDDEN
+    return without_secrets(item)
+
+
+def _hidden(value: Any) -> Any:
+    """All texts below a key that names a credential; switches and numbers stay."""
+    if isinstance(value, str):
+        return value if value.strip().lower() in _NOTHING else HIDDEN
+    if isinstance(value, Mapping):
+        return {key: _hidden(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hidden(item) for item in value]
     return value
 
 
@@ -58,17 +95,11 @@ def _is_harmless(texts: Mapping[Any, Any]) -> bool:
 
 
 @lru_cache(maxsize=65_536)
-def _names_secret(key: object) -> bool:
-    return isinstance(key, str) and bool(_KEY.search(key))
-
-
-def _hides(value: Any) -> bool:
-    """Switches, numbers of tokens and what is not set are no secrets; nor are groups, which are looked into."""
-    return (
-        isinstance(value, str)
-        and bool(value.strip())
-        and value.strip().lower() not in ("true", "false", "none", "null")
-    )
+def _names_secret(key: object) -> str:
+    """`surely`, `perhaps`, or nothing."""
+    if not isinstance(key, str):
+        return ""
+    return "surely" if _KEY.search(key) else "perhaps" if _PERHAPS_KEY.search(key) else ""
 
 
 def _text_without(text: str) -> str:
@@ -76,4 +107,6 @@ def _text_without(text: str) -> str:
         return text
     text = _ADDRESS.sub(rf"\1{HIDDEN}@", text)
     text = _KNOWN_TOKEN.sub(HIDDEN, text)
-    return _STATED.sub(rf"\1{HIDDEN}", text)
+    for pattern in (_STATED, _OPTION, _BEARER, _IN_ADDRESS, _PERHAPS_STATED):
+        text = pattern.sub(rf"\1{HIDDEN}", text)
+    return text

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from tried.draft.parameters import normalise_key, shown_value
 from tried.pool.record import Change, ExperimentRecord, as_number
+from tried.pool.sources.secrets import names_secret, without_secrets
 from tried.pool.sources.source import Skipped
 from tried.pool.sources.tables.commits import TableCommits
 from tried.pool.sources.tables.config_versions import changes_between
@@ -169,7 +170,7 @@ class _Lineage:
 
 def record_of_row(row: PlannedRow, rows: Sequence[PlannedRow], layout: Layout, research_line: str) -> ExperimentRecord:
     """The record of a planned row. May raise for what nobody thought of."""
-    header, cells, status = layout.header, row.cells, row.status
+    header, cells, status = layout.header, without_secrets(row.cells), row.status
     parent = rows[row.parent] if row.parent is not None else None
     description = cells[layout.description] if layout.description is not None else ""
     metrics = _metrics(cells, layout, _is_broken(status))
@@ -184,7 +185,7 @@ def record_of_row(row: PlannedRow, rows: Sequence[PlannedRow], layout: Layout, r
     }
     if primary is not None:
         fields["objective"] = primary
-    headline = (said.words if said is not None else "") or description
+    headline = (without_secrets(said.words) if said is not None else "") or description
     conclusion = {"headline": headline} if headline else {}
     verdict = said.verdict if said is not None and said.verdict is not None else status.verdict
     outcome, cause = status.outcome, status.cause
@@ -202,7 +203,7 @@ def record_of_row(row: PlannedRow, rows: Sequence[PlannedRow], layout: Layout, r
         fields["tags"] = [word[:60].lower()]
     own = {header[i]: cells[i] for i in layout.parameters if cells[i]}
     if parameters := _with_config(own, row.config):
-        fields["params"] = parameters
+        fields["params"] = without_secrets(parameters)
     if layout.time is not None and cells[layout.time]:
         fields["timestamp"] = cells[layout.time]
     elif row.commit is not None and row.commit.time:
@@ -223,7 +224,7 @@ def record_of_row(row: PlannedRow, rows: Sequence[PlannedRow], layout: Layout, r
         fields["derivation"] = {
             "from": parent.id if parent is not None else None,
             "to": row.id,
-            "changes": list(changes),
+            "changes": [each for each in changes if not names_secret(each.key)],
         }
         # Where the table leaves open how a row ended, a number beside another is no judgement.
         if status.outcome is not None:
