@@ -27,6 +27,7 @@ def record(record_id: str, lr: float, **fields: Any) -> dict[str, Any]:
 HOT = record(
     "hot", 0.9, conclusion={"headline": "the loss [bold]exploded[/bold]"}, verdict="dead_end", cause="diverged"
 )
+RAN_BEFORE = "ran before: diverged, “the loss [bold]exploded[/bold]” (hot)"
 WORSE = record("hot", 0.9, verdict="inconclusive")
 
 
@@ -38,10 +39,7 @@ class TestCheck:
         result = tried("check", "config.yaml")
 
         assert result.status == 1
-        assert (
-            result.lines[0]
-            == "config.yaml:1:5: warning repeat: ran before: diverged, “the loss [bold]exploded[/bold]” (hot)"
-        )
+        assert result.lines[0] == f"config.yaml:1:5: warning repeat: {RAN_BEFORE}"
         assert result.lines[1] == "1 config, 1 past run: 1 warning, 0 informations, 0 for the hover"
         assert result.err == ""
 
@@ -114,13 +112,8 @@ class TestCheck:
         assert "binary.yaml: not looked at: binary data" in result.lines
         assert "utf16.yaml: not looked at: binary data" in result.lines
         assert "large.yaml: not looked at: larger than editor.max_file_bytes (1048576 bytes)" in result.lines
-        assert (
-            "bom.yaml:1:5: warning repeat: ran before: diverged, “the loss [bold]exploded[/bold]” (hot)" in result.lines
-        )
-        assert (
-            "latin.yaml:2:5: warning repeat: ran before: diverged, “the loss [bold]exploded[/bold]” (hot)"
-            in result.lines
-        )
+        assert f"bom.yaml:1:5: warning repeat: {RAN_BEFORE}" in result.lines
+        assert f"latin.yaml:2:5: warning repeat: {RAN_BEFORE}" in result.lines
 
     def test_a_comment_that_silences_nothing_is_told_in_the_order_of_the_text(self, tried: Runner) -> None:
         tried.journal(HOT)

@@ -9,7 +9,6 @@ Invariant: the same runs give the same groups, sentences and order.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -77,33 +76,46 @@ class _Likeness:
     error: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Bad:
+    """A run that ended badly. `ran`: it ran its course, and what came out was bad."""
+
+    run: Run
+    cause: Cause
+    ran: bool
+    seconds: float | None
+
+
 def triage(runs: Iterable[Run]) -> list[Group]:
     """Groups of what ended badly, or was stopped, without a reason, the largest first; then by their oldest run."""
     working: dict[str | None, list[Run]] = {}
     gathered: dict[_Likeness, list[Run]] = {}
-    bad: dict[str | None, list[Run]] = {}
+    bad: dict[str | None, list[_Bad]] = {}
     for run in runs:
         record = run.record
         if run.ending == "worked" and not run.debug:
             working.setdefault(record.research_line, []).append(run)
             continue
         if run.cause is not None:
-            bad.setdefault(record.research_line, []).append(run)
+            ran = (record.outcome or "").strip().casefold() in WELL_OUTCOMES
+            bad.setdefault(record.research_line, []).append(_Bad(run, run.cause, ran, _seconds(record)))
         if _is_unexplained(run):
             cause = run.cause or ("stopped" if _was_stopped(record) else "unknown")
             error = normalised_error(record.error or "") if cause in _BY_ERROR else ""
             line = None if cause in _ANYWHERE and error else record.research_line
             gathered.setdefault(_Likeness(cause, line, error), []).append(run)
-    held_against: dict[tuple[str | None, ...], Working] = {}
+    held_against: dict[tuple[tuple[str | None, ...], Cause | None], Working] = {}
     groups: list[Group] = []
     for likeness, members in gathered.items():
         lines = tuple(dict.fromkeys(run.record.research_line for run in members))
-        if lines not in held_against:
-            held_against[lines] = Working(run for line in lines for run in working.get(line, ()))
-        against = held_against[lines]
-        if likeness.cause in _OF_A_CRASH:
-            others = (run for line in lines for run in bad.get(line, ()) if run.cause != likeness.cause)
-            against = Working([*against.runs, *_got_further(members, others)])
+        crash = likeness.cause if likeness.cause in _OF_A_CRASH else None
+        others = [one for line in lines for one in bad.get(line, ()) if crash is not None and one.cause != crash]
+        if (lines, crash) not in held_against:
+            worked = [run for line in lines for run in working.get(line, ())]
+            held_against[lines, crash] = Working([*worked, *(one.run for one in others if one.ran)])
+        against = held_against[lines, crash]
+        if crash == "out_of_memory" and (longer := _longer(members, others)):
+            against = Working([*against.runs, *longer])
         groups += _parted(likeness.cause, lines, members, against)
     return sorted(_gathered(groups), key=lambda group: (-len(group.runs), group.runs[0].order))
 
@@ -128,21 +140,17 @@ def _gathered(groups: Iterable[Group]) -> list[Group]:
     return kept
 
 
-def _got_further(group: Sequence[Run], others: Iterable[Run]) -> list[Run]:
-    """Runs that ended badly for another cause, and did not meet that of the group: they ran their course, or for longer
-    than most of the group."""
-    durations = sorted(seconds for run in group if (seconds := _seconds(run)) is not None)
-    usual = durations[(len(durations) - 1) // 2] if durations else math.inf
-    return [
-        run
-        for run in others
-        if (run.record.outcome or "").strip().casefold() in WELL_OUTCOMES
-        or ((seconds := _seconds(run)) is not None and seconds > usual)
-    ]
+def _longer(group: Sequence[Run], others: Iterable[_Bad]) -> list[Run]:
+    """Runs that broke for another cause, and later than most of the group: memory was not it."""
+    durations = sorted(seconds for run in group if (seconds := _seconds(run.record)) is not None)
+    if not durations:
+        return []
+    usual = durations[(len(durations) - 1) // 2]
+    return [one.run for one in others if not one.ran and one.seconds is not None and one.seconds > usual]
 
 
-def _seconds(run: Run) -> float | None:
-    duration = run.record.duration
+def _seconds(record: ExperimentRecord) -> float | None:
+    duration = record.duration
     return duration.secs + duration.nanos / 1e9 if duration is not None else None
 
 
