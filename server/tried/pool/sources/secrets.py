@@ -26,16 +26,18 @@ _PERHAPS_KEY = re.compile(rf"(?i)(?:\A|[-_./ ])(?:{_PERHAPS})\Z")
 _RANDOM = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[\w.~+/=-]{16,}\Z")
 """Letters and digits in one piece, as nobody makes up."""
 
+# What may repeat is bounded below: a hostile text must not make a search take the square of its length.
+
 _VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s,;'\"}\]]+)"
 _STATED = re.compile(rf"(?i)((?:{_NAMES})[\"']?\s*[=:]\s*(?:bearer\s+|basic\s+)?){_VALUE}")
-_OPTION = re.compile(rf"(?i)(--(?:[\w-]+-)?(?:{_NAMES}|tokens?)(?:\s+|=)){_VALUE}")
+_OPTION = re.compile(rf"(?i)(--(?:[\w-]{1, 30}-)?(?:{_NAMES}|tokens?)(?:\s+|=)){_VALUE}")
 _BEARER = re.compile(r"(?i)(\bbearer\s+)[\w.~+/=-]{8,}")
 _IN_ADDRESS = re.compile(r"(?i)([?&](?:access_)?(?:token|sig|signature|key|apikey|x-amz-signature|auth)=)[^&\s\"'#]+")
-_PERHAPS_STATED = re.compile(r"(?i)(\btokens?[\"']?\s*[=:]\s*[\"']?)(?=\S*\d)(?=\S*[A-Za-z])[\w.~+/=-]{16,}")
-_ADDRESS = re.compile(r"(\b[a-zA-Z][\w+.-]*://)(?:[^/\s:@]*:[^/\s@]+|[^/\s:@]{16,})@")
+_PERHAPS_STATED = re.compile(r"(?i)(\btokens?[\"']?\s*[=:]\s*[\"']?)(?=\S{0,60}\d)(?=\S{0,60}[A-Za-z])[\w.~+/=-]{16,}")
+_ADDRESS = re.compile(r"(\b[a-zA-Z][\w+.-]{0,20}://)(?:[^/\s:@]*:[^/\s@]+|[^/\s:@]{16,})@")
 _KNOWN_TOKEN = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{30,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{40,}|glpat-[\w-]{20,}|xox[abpr]-[\w-]{20,}"
-    r"|sk-[A-Za-z0-9_-]{32,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"
+    r"|sk-[A-Za-z0-9_-]{32,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,400}\.eyJ[\w-]{10,4000}\.[\w-]{10,}"
     r"|hooks\.slack\.com/services/[\w/]{20,})"
 )
 _HINT = re.compile(
