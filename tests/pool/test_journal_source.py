@@ -274,7 +274,7 @@ def test_an_error_while_reading_is_told(path: Path, monkeypatch: pytest.MonkeyPa
     def fail(*_: object) -> object:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", fail)
+    monkeypatch.setattr("tried.pool.sources.journal_source.open_plain", fail)
     assert said(JournalSource(path).scan(None)) == [("the file", "cannot be read: permission denied")]
 
 

@@ -18,7 +18,7 @@ from tried.pool.sources.journal_source import JournalSource
 from tried.render.reports import import_report
 from tried.render.words import counted
 from tried.storage.files import replace_file
-from tried.storage.paths import exists, is_folder, leads_out, may_exist
+from tried.storage.paths import exists, is_folder, leads_out, may_exist, open_plain
 from tried.workspace import Workspace
 
 BATCH: Final = 2_000
@@ -135,7 +135,10 @@ def _attribute(folder: Path, target: Path) -> Path:
     path = folder / ATTRIBUTES
     line = f"{target.relative_to(folder).as_posix()} merge=union"
     try:
-        before = path.read_bytes().decode("utf-8", "surrogateescape") if exists(path) else ""
+        with open_plain(path) as file:
+            before = file.read().decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        before = ""
     except OSError as error:
         raise Failure(f"{path}: cannot be read ({(error.strerror or str(error)).lower()})") from error
     if line in (" ".join(one.split()) for one in before.splitlines()):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tried.storage.files import StorageError, locked, reason_of, replace_file
+from tried.storage.paths import open_plain
 
 
 def add_silence(path: Path, entry: Mapping[str, str]) -> None:
@@ -46,7 +47,8 @@ def _append(path: Path, table: str) -> None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        with open_plain(path) as file:
+            return file.read().decode("utf-8")
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:

@@ -5,6 +5,7 @@ Invariant: an append is one write of whole lines under a lock; if it cannot be f
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -70,6 +71,8 @@ def append_lines(path: Path, lines: Iterable[bytes]) -> None:
             is_new = not path.exists()
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             try:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not a file")
                 _append(descriptor, b"\n".join(added))
             finally:
                 os.close(descriptor)

@@ -17,7 +17,7 @@ from typing import Final
 
 from tried.storage.git_formats import Commit
 from tried.storage.git_objects import Objects, differs_from_head, reading_objects
-from tried.storage.paths import is_file, is_folder, is_link
+from tried.storage.paths import is_file, is_folder, is_link, open_plain
 
 REFS_LIMIT: Final = 100_000
 _PACKED_LIMIT: Final = 64 * 1024 * 1024
@@ -218,10 +218,8 @@ def text_of(data: bytes) -> str | None:
 
 def _text(path: Path, limit: int = _SMALL) -> str | None:
     """The text of a small regular file; None for anything else."""
-    if not is_file(path):
-        return None
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             data = file.read(limit + 1)
     except OSError:
         return None

@@ -25,6 +25,7 @@ from tried.pool.record import ExperimentRecord
 from tried.pool.sources.nested_journal import inner_id, told_from_outside
 from tried.pool.sources.source import BATCH, Delta, Skipped
 from tried.storage.files import reason_of
+from tried.storage.paths import open_plain
 
 _BLOCK: Final = 1 << 20
 _HEAD: Final = 4096
@@ -87,8 +88,8 @@ class JournalSource:
             state = FileState.of(status)
             if known is not None and known.failure is None and known.state == state and not known.unread:
                 return _unchanged(known)
-            with self.path.open("rb") as file:
-                delta = _read(file, state, known)
+            with open_plain(self.path) as file:
+                delta = _read(file, FileState.of(os.fstat(file.fileno())), known)
             if not self.prefix:
                 return delta
             return replace(delta, upserts=tuple(told_from_outside(record, self.prefix) for record in delta.upserts))
@@ -103,7 +104,7 @@ class JournalSource:
         wanted = json.dumps(record_id).encode(), json.dumps(record_id, ensure_ascii=False).encode("utf-8", "replace")
         found: int | None = None
         try:
-            with self.path.open("rb") as file:
+            with open_plain(self.path) as file:
                 for number, (line, _, _) in enumerate(_lines(file), 1):
                     if line is not None and any(name in line for name in wanted):
                         records = _reading_of(line).records

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from tried.pool.journal import OUR_JOURNAL
 from tried.pool.sources.source import Skipped, Source
-from tried.storage.paths import may_exist
+from tried.storage.paths import may_exist, open_plain
 
 ENTRY_POINTS: Final = "tried.sources"
 
@@ -131,7 +131,7 @@ def _is_table(path: Path) -> bool:
     from tried.pool.sources.tables.results_table import is_results_table
 
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return is_results_table(file.read(_PEEK))
     except OSError:
         return False
@@ -152,7 +152,7 @@ def _is_log(path: Path) -> bool:
     from tried.pool.reading import read_line
 
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             found = read_line(file.readline(_PEEK)).records
     except OSError:
         return False

@@ -19,7 +19,7 @@ from tried.pool.sources import registry
 from tried.pool.sources.discovery import listing_of, project_of
 from tried.pool.sources.registry import SourceKind, kinds
 from tried.pool.sources.source import Delta, Skipped, Source
-from tried.storage.paths import is_file, is_folder
+from tried.storage.paths import is_file, is_folder, open_plain
 
 SQLITE: Final = b"SQLite format 3\x00"
 LOOKED_AT: Final = 50
@@ -103,7 +103,7 @@ def _by_content(path: Path) -> SourceKind | None:
         if {"runs", "experiments"} <= tables:
             return registry.MLFLOW_DATABASE
         return registry.OPTUNA_DATABASE if {"studies", "trials"} <= tables else None
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         first = json.loads(head.split(b"\n", 1)[0])
         if isinstance(first, dict):
             return registry.OPTUNA_JOURNAL if "op_code" in first else registry.JOURNAL
@@ -138,9 +138,9 @@ def _names(folder: Path) -> list[str]:
 
 def _head(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.read(_PEEK)
-    except (OSError, ValueError):
+    except OSError:
         return b""
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tried.storage.paths import exists, is_folder
+from tried.storage.paths import exists, is_file, is_link, open_plain
 
 SUFFIXES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
 """Names of files that may be SQLite databases end in one of these."""
@@ -43,7 +43,7 @@ def state_of(path: Path) -> State:
     """What changes with each commit: sizes and times of the file, its log and its journal, and the file's header, which
     counts the changes."""
     state: list[object] = []
-    for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-journal")):
+    for name in (path, _beside(path, "-wal"), _beside(path, "-journal")):
         try:
             found = name.stat()
             state.append((found.st_ino, found.st_size, found.st_mtime_ns))
@@ -134,33 +134,44 @@ def _address(path: Path) -> str:
     address = f"{path.absolute().as_uri()}?mode=ro"
     header = _header(path)
     logged = len(header) > _WRITE_VERSION and header[_WRITE_VERSION] == 2
-    return f"{address}&immutable=1" if logged and not exists(path.with_name(f"{path.name}-wal")) else address
+    return f"{address}&immutable=1" if logged and not exists(_beside(path, "-wal")) else address
 
 
 def _header(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.read(_HEADER)
-    except (OSError, ValueError):
+    except OSError:
         return b""
 
 
 def _unusable(path: Path) -> str | None:
-    if is_folder(path):
-        return "is a folder, not a database"
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             header = file.read(len(MAGIC))
             size = os.fstat(file.fileno()).st_size
     except FileNotFoundError:
         return "there is no such file"
-    except (OSError, ValueError) as error:
-        return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    except IsADirectoryError:
+        return "is a folder, not a database"
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
     if size == 0:
         return "is empty: nothing has been written to it yet"
     if header != MAGIC:
         return "is no SQLite database, or is encrypted: tried reads plain ones only"
+    for end in ("-wal", "-journal", "-shm"):
+        if is_link(beside := _beside(path, end)) or (exists(beside) and not is_file(beside)):
+            return f"cannot be read: SQLite would open {beside.name}, which is no plain file"
     return None
+
+
+def _beside(path: Path, end: str) -> Path:
+    """Where SQLite keeps what belongs to a database: beside the file, not beside a link to it."""
+    try:
+        return Path(f"{os.path.realpath(path)}{end}")
+    except (OSError, ValueError):
+        return path.with_name(f"{path.name}{end}")
 
 
 def _explained(error: sqlite3.Error, path: Path) -> Exception:
@@ -168,7 +179,7 @@ def _explained(error: sqlite3.Error, path: Path) -> Exception:
         return Locked()
     code = getattr(error, "sqlite_errorcode", 0)
     if code & 0xFF == sqlite3.SQLITE_READONLY or (
-        code & 0xFF == sqlite3.SQLITE_CANTOPEN and exists(path.with_name(f"{path.name}-journal"))
+        code & 0xFF == sqlite3.SQLITE_CANTOPEN and exists(_beside(path, "-journal"))
     ):
         return UnreadableDatabase(
             "was left in the middle of a write: the program that writes to it mends it when it next opens it"

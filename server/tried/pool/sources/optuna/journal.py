@@ -34,7 +34,7 @@ from tried.pool.sources.optuna.trial import (
 from tried.pool.sources.source import Delta, Skipped, limited
 from tried.pool.sources.tracked_run import record_of
 from tried.storage.files import reason_of
-from tried.storage.paths import is_file
+from tried.storage.paths import is_file, open_plain
 
 SUFFIXES: Final = (".log", ".journal", ".jsonl")
 READ_AT_ONCE: Final = 4 * 1024 * 1024
@@ -102,7 +102,7 @@ class OptunaJournalSource:
         try:
             if self.path.stat().st_size == known.size and known.offset == known.size and not known.told:
                 return Delta(cursor=known)
-            with self.path.open("rb") as file:
+            with open_plain(self.path) as file:
                 head = file.read(_HEAD)
                 size = file.seek(0, 2)
                 is_other = size < known.offset or not head.startswith(known.head)
@@ -278,7 +278,7 @@ def _is_journal(path: Path) -> bool:
     try:
         if not is_file(path):
             return False
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             head = file.read(_PEEK)
     except OSError:
         return False

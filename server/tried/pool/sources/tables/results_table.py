@@ -26,6 +26,7 @@ from tried.pool.sources.tables.rows import KIND as KIND
 from tried.pool.sources.tables.rows import PlannedRow, commit_names, planned, record_of_row
 from tried.pool.sources.tables.table import Table, read_table
 from tried.storage.files import reason_of
+from tried.storage.paths import open_plain
 
 SIZE_LIMIT: Final = 64 * 1024 * 1024
 """Bytes of a table; a larger one is data, not a log of experiments."""
@@ -93,7 +94,8 @@ class ResultsTableSource:
                 )
             if status.st_size > SIZE_LIMIT:
                 return self._failed(f"larger than {SIZE_LIMIT // 1024**2} MiB: that is data, not a log", known, state)
-            data = self.path.read_bytes()
+            with open_plain(self.path) as file:
+                data = file.read(SIZE_LIMIT)
         except FileNotFoundError:
             return self._failed("there is no such file", known)
         except OSError as error:
@@ -107,7 +109,8 @@ class ResultsTableSource:
 
     def line_of(self, record_id: str) -> int | None:
         try:
-            table = read_table(self.path.read_bytes())
+            with open_plain(self.path) as file:
+                table = read_table(file.read(SIZE_LIMIT))
         except OSError:
             return None
         layout = layout_of(table) if table is not None else None
