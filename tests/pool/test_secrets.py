@@ -131,8 +131,10 @@ def test_no_field_of_a_record_has_it() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["api_", "password", "--token-", "--api-key-", "token:", "bearer ", "a-", "a://", "a://b:", "eyJ", "eyJ-", "sk-"]
-    + ["?sig=", "secret ", "secret:", "key=", "--", "authorization ", "pwd", "xox", "gh", "'", "token: "],
+    [
+        *("api_", "password", "--token-", "--api-key-", "token:", "bearer ", "a-", "a://", "a://b:", "eyJ", "eyJ-"),
+        *("sk-", "?sig=", "secret ", "secret:", "key=", "--", "authorization ", "pwd", "xox", "gh", "'", "token: "),
+    ],
 )
 def test_a_long_text_takes_no_longer_than_its_length_allows(piece: str) -> None:
     hostile = piece * (60_000 // len(piece)) + "=" + "token"
