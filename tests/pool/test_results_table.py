@@ -490,3 +490,12 @@ def test_whatever_the_rows_ids_are_unique_and_rows_are_read_or_told(
     meant = [line for line in lines if line.strip() and not (line.lstrip().startswith("#") and "\t" not in line)]
     told = {skipped.where for skipped in delta.skipped}
     assert len(ids) - 1 <= len(meant) <= len(ids) - 1 + len(told)
+
+
+def test_zeros_in_a_row_that_crashed_are_placeholders(tmp_path: Path) -> None:
+    table = tmp_path / "results.tsv"
+    rows = ["abc1234\t0.9\t4\t0\tkeep\ta", "abc1235\t0.0\t0\t0.0\tcrash\tb"]
+    table.write_text("\n".join(["commit\tval_bpb\tbatch_size\tdropout\tstatus\tdescription", *rows]) + "\n")
+    kept, crashed = ResultsTableSource(table).scan(None).upserts
+    assert kept.params == {"batch_size": "4", "dropout": "0"}
+    assert crashed.params == {}

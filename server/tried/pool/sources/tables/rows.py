@@ -201,7 +201,7 @@ def record_of_row(row: PlannedRow, rows: Sequence[PlannedRow], layout: Layout, r
         fields["cause"] = cause
     if word := cells[layout.status].strip() if layout.status is not None else "":
         fields["tags"] = [word[:60].lower()]
-    own = {header[i]: cells[i] for i in layout.parameters if cells[i]}
+    own = _own_parameters(header, cells, layout, status)
     if parameters := _with_config(own, row.config):
         fields["params"] = without_secrets(parameters)
     if layout.time is not None and cells[layout.time]:
@@ -294,6 +294,12 @@ def _with_config(own: Mapping[str, Any], config: KnownConfig | None) -> dict[str
 
 def _is_broken(status: Status) -> bool:
     return status.outcome in ("crashed", "failed")
+
+
+def _own_parameters(header: Sequence[str], cells: Sequence[str], layout: Layout, status: Status) -> dict[str, str]:
+    """What the parameter columns say; 0 in a row that crashed is a placeholder, as it is among the metrics."""
+    said = {header[i]: cells[i] for i in layout.parameters if cells[i]}
+    return {key: cell for key, cell in said.items() if as_number(cell) != 0} if _is_broken(status) else said
 
 
 def _primary(layout: Layout, cells: Sequence[str], metrics: Mapping[str, Any]) -> str | None:
