@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -327,6 +328,64 @@ def test_a_damaged_database_gives_what_can_be_read_or_says_why_not(
                 assert f"run {record_id.removeprefix('mlflow:')}" in {skip.where for skip in said.skipped}, cut
             partly += 0 < len(incomplete) < 40 == len(said.records)
     assert partly > 5, "a damaged page of parameters leaves the other runs whole"
+
+
+def test_rows_that_come_with_other_runs_are_counted(tmp_path: Path) -> None:
+    """As from a damaged index; here by a collation for which two ids are equal."""
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as connection:
+        connection.executescript(
+            """
+            CREATE TABLE experiments (experiment_id, name, lifecycle_stage);
+            CREATE TABLE runs (run_uuid TEXT, name, status, start_time, end_time, lifecycle_stage, experiment_id);
+            CREATE TABLE params (key, value, run_uuid TEXT COLLATE NOCASE);
+            CREATE TABLE tags (key, value, run_uuid TEXT COLLATE NOCASE);
+            CREATE TABLE latest_metrics (key, value, step, is_nan, run_uuid TEXT COLLATE NOCASE, timestamp);
+            CREATE TABLE metrics (key, value, step, is_nan, run_uuid TEXT, timestamp);
+            INSERT INTO experiments VALUES (1, 'e', 'active');
+            INSERT INTO runs VALUES ('a', 'n', 'FINISHED', 1790000000000, 1790000060000, 'active', 1);
+            INSERT INTO params VALUES ('lr', '1', 'a'), ('lr', '9', 'A');
+            INSERT INTO tags VALUES ('t', 'x', 'A');
+            INSERT INTO latest_metrics VALUES ('loss', 0.5, 1, 0, 'a', 1), ('loss', 9.0, 1, 0, 'A', 1);
+            """
+        )
+    said = _said(tmp_path)
+    (record,) = said.records.values()
+    assert (record.params, record.metrics) == ({"lr": "1"}, {"loss": 0.5})
+    assert [skip.why for skip in said.skipped] == [
+        "3 rows came with runs that they are not of: the database is damaged"
+    ]
+
+
+def test_ids_that_are_numbers_are_ids(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as connection:
+        connection.executescript(
+            """
+            CREATE TABLE experiments (experiment_id, name, lifecycle_stage);
+            CREATE TABLE runs (run_uuid INTEGER, name, status, start_time, end_time, lifecycle_stage, experiment_id);
+            CREATE TABLE params (key, value, run_uuid INTEGER);
+            CREATE TABLE tags (key, value, run_uuid INTEGER);
+            CREATE TABLE metrics (key, value, step, is_nan, run_uuid INTEGER, timestamp);
+            INSERT INTO runs VALUES (7, 'n', 'FINISHED', 1790000000000, 1790000060000, 'active', 1);
+            INSERT INTO params VALUES ('lr', '1', 7);
+            INSERT INTO metrics VALUES ('loss', 0.5, 1, 0, 7, 1);
+            """
+        )
+    said = _said(tmp_path)
+    assert {name: (record.params, record.metrics) for name, record in said.records.items()} == {
+        "mlflow:7": ({"lr": "1"}, {"loss": 0.5})
+    }
+    assert said.skipped == ()
+
+
+def test_a_schema_that_is_no_text_is_told(tmp_path: Path, database: sqlite3.Connection) -> None:
+    add_run(database, "a", {"lr": "1"})
+    database.commit()
+    assert list(_said(tmp_path).records) == ["mlflow:a"]
+    database.execute("PRAGMA writable_schema = ON")
+    database.execute("UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'CREATE ' || name WHERE name = 'tags'")
+    database.commit()
+    (skip,) = _said(tmp_path).skipped
+    assert skip.why.startswith("is damaged (")
 
 
 def test_text_that_is_no_text_and_values_of_other_types(tmp_path: Path, database: sqlite3.Connection) -> None:

@@ -85,6 +85,8 @@ def read(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
     except sqlite3.Error as error:
         raise _explained(error, path) from error
+    except UnicodeDecodeError as error:  # the text of an error that quotes a damaged schema
+        raise UnreadableDatabase(_damaged("its schema is no text", path)) from error
     finally:
         if connection is not None:
             connection.close()
@@ -94,8 +96,8 @@ def columns_of(connection: sqlite3.Connection, tables: Sequence[str]) -> Mapping
     """The columns of those of these tables (or views) that there are."""
     named = f"SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name IN ({marks(tables)})"
     described = "SELECT name FROM pragma_table_info(?)"
-    names = [str(row[0]) for row in connection.execute(named, tables)]
-    return {name: frozenset(str(row[0]) for row in connection.execute(described, (name,))) for name in names}
+    names = [str(row[0]) for row in fetch(connection, named, tables)]
+    return {name: frozenset(str(row[0]) for row in fetch(connection, described, (name,))) for name in names}
 
 
 def fetch(connection: sqlite3.Connection, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -185,5 +187,9 @@ def _explained(error: sqlite3.Error, path: Path) -> Exception:
             "was left in the middle of a write: the program that writes to it mends it when it next opens it"
         )
     if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return UnreadableDatabase(f"is damaged ({error}): `sqlite3 {path.name} .recover` may save what is left")
+        return UnreadableDatabase(_damaged(str(error), path))
     return UnreadableDatabase(f"cannot be read: {error}")
+
+
+def _damaged(how: str, path: Path) -> str:
+    return f"is damaged ({how}): `sqlite3 {path.name} .recover` may save what is left"

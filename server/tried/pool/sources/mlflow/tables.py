@@ -42,6 +42,8 @@ class MlflowTables:
         """Tables of which a part could not be read."""
         self._lost: list[str] | None = None
         """If not None: tables that could not be read are named here, and are empty."""
+        self._strays = 0
+        """Rows that an index led to which no longer fits its table."""
 
     @property
     def is_mlflow(self) -> bool:
@@ -66,7 +68,10 @@ class MlflowTables:
         deleted = {number for number, (_, is_deleted) in experiments.items() if is_deleted}
         active = [row for row in rows if row[2] != "deleted" and str(row[3]) not in deleted]
         active.sort(key=lambda row: milliseconds(row[1]) or 0)
-        return list(dict.fromkeys(str(row[0]) for row in active))
+        found = list(dict.fromkeys(str(row[0]) for row in active))
+        if any("\ufffd" in run_id for run_id in found):  # bytes that are no text: SQLite cannot be asked for such a run
+            self.damaged["runs"] = None
+        return found
 
     def digests(self, table: str) -> tuple[int, ...]:
         """One for each segment of rows: other ones when a row was added, changed or removed."""
@@ -123,6 +128,10 @@ class MlflowTables:
         for start in range(0, len(run_ids), CHUNK):
             self._read(run_ids[start : start + CHUNK], experiments, places, found, skipped)
         self._find_first_nonfinite(found)
+        if self._strays:
+            why = f"{self._strays:,} rows came with runs that they are not of: the database is damaged"
+            skipped.append(Skipped("params, tags and metrics", why))
+            self._strays = 0
         return found, skipped
 
     def _read(
@@ -155,20 +164,30 @@ class MlflowTables:
     def _chunk(self, run_ids: Sequence[str], experiments: Experiments, places: tuple[str, ...]) -> dict[str, StoredRun]:
         own: dict[str, tuple[Any, ...]] = {str(row[0]): row for row in self._of("runs", _RUN, run_ids)}
         runs: dict[str, StoredRun] = {run_id: StoredRun(RunInfo(run_id=run_id), places=places) for run_id in run_ids}
+        nobody = StoredRun(RunInfo(run_id=""), places=places)
         written: dict[str, int | float] = {}
-        last, params = "", runs[run_ids[0]].params
+
+        def run_of(run_id: object) -> StoredRun:
+            found = runs.get(str(run_id))
+            self._strays += found is None
+            return nobody if found is None else found
+
+        last, params = None, nobody.params
         for run_id, key, value in self._of("params", _ITEM, run_ids):
             if run_id != last:
-                last, params = run_id, runs[run_id].params
+                last, params = run_id, run_of(run_id).params
             params[key if type(key) is str else str(key)] = value
         for run_id, key, value in self._of("tags", _ITEM, run_ids):
-            runs[run_id].tags[str(key)] = "" if value is None else str(value)
+            (runs.get(run_id) or run_of(run_id)).tags[str(key)] = "" if value is None else str(value)
         for run_id, key, number, time in self._last_values(run_ids):
-            runs[run_id].metrics[key] = number
+            (runs.get(run_id) or run_of(run_id)).metrics[key] = number
             if time is not None:
                 written[run_id] = max(time, written.get(run_id, time))
         active: dict[str, StoredRun] = {}
         for run_id, row in own.items():
+            if run_id not in runs:
+                self._strays += 1
+                continue
             experiment, is_deleted = experiments.get(str(row[6]), ("", False))
             if row[5] == "deleted" or is_deleted:
                 continue
@@ -238,7 +257,7 @@ class MlflowTables:
             for start in range(0, len(concerned), HISTORY_CHUNK):
                 chunk = concerned[start : start + HISTORY_CHUNK]
                 for run_id, name, step in self._rows(query.format(marks(chunk), ill_value), chunk):
-                    if name in runs[run_id].nonfinite and isinstance(step, int):
+                    if run_id in runs and name in runs[run_id].nonfinite and isinstance(step, int):
                         runs[run_id].nonfinite[name] = step
         except sqlite3.DatabaseError as error:
             _raise_if_locked(error)
