@@ -20,6 +20,8 @@ SHORT_LENGTH: Final = 24
 LEAST_OF_A_COMMIT: Final = 4
 _BEGINNING: Final = re.compile(r"(?:.*:)?[0-9a-f]{6,}\Z")
 _LONG: Final = 20
+_LONG_HEX: Final = re.compile(rf"[0-9a-f]{{{_LONG},}}\Z")
+SHORT_BEGINNING: Final = 8
 NEAR_LIMIT: Final = 2_000
 """Ids of a similar length that a mistyped one is compared with."""
 
@@ -42,10 +44,13 @@ class Found:
 
 
 def short_id(record_id: str, limit: int = SHORT_LENGTH) -> str:
-    """An id for a table or a menu, at most `limit` characters: `…:fa14910`, or cut in the middle."""
+    """An id for a table or a menu, at most `limit` characters: `mlflow:c94d1f60`, `…:fa14910`, or cut in the middle."""
     if len(record_id) <= limit:
         return record_id
-    last = record_id.rpartition(":")[2]
+    kind, colon, last = record_id.rpartition(":")
+    beginning = f"{kind}{colon}{last[:SHORT_BEGINNING]}"
+    if _LONG_HEX.match(last) and len(beginning) <= limit:
+        return beginning
     if last and len(last) + 2 <= limit:
         return f"{CUT}:{last}"
     head = (limit - 1) // 2
