@@ -261,6 +261,19 @@ def test_a_pipe_is_not_waited_for(path: Path) -> None:
     assert said(JournalSource(path).scan(None)) == [("the file", "is not a file")]
 
 
+def test_gigabytes_without_a_line_end_are_given_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tried.pool.sources.journal_source.GIVE_UP", 8 * 1024**2)
+    path.write_bytes(line("a"))
+    with path.open("r+b") as file:
+        file.truncate(10 * 1024**3)  # takes no room
+    source = JournalSource(path)
+    delta = source.scan(None)
+    assert ids(delta) == ["a"]
+    assert said(delta) == [("line 2", "longer than 8 MiB: neither it nor what stands behind it is read")]
+    assert source.scan(delta.cursor).is_empty
+    assert source.line_of("a") == 1
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
 def test_a_file_that_may_not_be_read_is_told(path: Path) -> None:
     path.write_bytes(line("a"))

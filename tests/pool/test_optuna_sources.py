@@ -7,6 +7,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tried.pool.sources.kit import Said, problems_of, scan_all
 from tried.pool.sources.optuna import database as optuna_database
 from tried.pool.sources.optuna import journal as optuna_journal
@@ -228,6 +230,57 @@ def test_a_journal_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     said = _said(source, said)
     assert [skip.why for skip in said.skipped] == ["there is no such file"]
     assert _said(source, said).deltas[0].is_empty
+
+
+def test_a_longer_journal_with_the_same_head_is_another_one(tmp_path: Path) -> None:
+    """As when a study is begun again under the same name."""
+    path = tmp_path / "optuna.log"
+    head = _line(0, study_name="tune", directions=[1]) + _line(2, study_id=0, user_attr={"note": "x" * 500})
+    path.write_text(head + _line(4, study_id=0, datetime_start="2026-03-01T10:00:00"))
+    source = OptunaJournalSource(path)
+    said = _said(source)
+    assert list(said.records) == ["optuna:tune/0", "optuna:tune"]
+    other = head + _line(2, study_id=0, user_attr={"note": "y" * 5_000}) + _line(0, study_name="second", directions=[1])
+    moved = tmp_path / "moved"
+    moved.write_text(other)
+    moved.replace(path)
+    assert set(_said(source, said).records) == {"optuna:tune", "optuna:second"}
+    path.write_text(head + _line(4, study_id=0, datetime_start="2026-03-01T10:00:00"))
+    said = _said(source)
+    path.write_text(other)  # into the same file
+    assert set(_said(source, said).records) == {"optuna:tune", "optuna:second"}
+
+
+def test_a_line_that_is_too_long_is_told_once_and_the_rest_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optuna_journal, "READ_AT_ONCE", 1_000)
+    path = tmp_path / "optuna.log"
+    path.write_text("x" * 10_500 + "\n" + _journal())
+    source = OptunaJournalSource(path)
+    said = _said(source)
+    assert said.records["optuna:tune"].outcome == "completed"
+    assert [(skip.where, skip.why) for skip in said.skipped] == [("line 1", "is longer than 0 MiB and was passed over")]
+    assert source.scan(said.cursor).is_empty
+
+
+def test_gigabytes_without_a_line_end_are_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "optuna.log"
+    path.write_text(_journal())
+    lines = _journal().count("\n")
+    with path.open("r+b") as file:
+        file.truncate(10 * 1024**3)  # takes no room
+    source = OptunaJournalSource(path)
+    said = _said(source)
+    assert len(said.deltas) < 30
+    assert said.records["optuna:tune"].outcome == "completed"
+    assert [(skip.where, skip.why) for skip in said.skipped] == [
+        (f"line {lines + 1}", "is longer than 4 MiB and was passed over"),
+        (f"line {lines + 1}", "is longer than 64 MiB: nothing that stands behind it is read"),
+    ]
+    with path.open("ab") as file:
+        file.write(b"more\n")
+    assert source.scan(said.cursor).is_empty
 
 
 def test_user_attributes_can_conclude_a_trial() -> None:

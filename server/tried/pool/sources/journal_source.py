@@ -27,6 +27,9 @@ from tried.pool.sources.source import BATCH, Delta, Skipped
 from tried.storage.files import reason_of
 from tried.storage.paths import open_plain
 
+GIVE_UP: Final = 4 * LINE_LIMIT
+"""What goes on for so long without a line end is no journal any more."""
+
 _BLOCK: Final = 1 << 20
 _HEAD: Final = 4096
 _TAIL: Final = 256
@@ -129,6 +132,9 @@ def _unchanged(known: JournalCursor) -> Delta:
 
 
 def _unfinished(cursor: JournalCursor) -> Skipped:
+    if cursor.torn > GIVE_UP:
+        why = f"longer than {GIVE_UP // 1024**2} MiB: neither it nor what stands behind it is read"
+        return Skipped(f"line {cursor.lines + 1}", why)
     return Skipped(f"line {cursor.lines + 1}", f"unfinished: {cursor.torn:,} bytes without a line end; not read")
 
 
@@ -177,7 +183,7 @@ def _read(file: BinaryIO, state: FileState, known: JournalCursor | None) -> Delt
                     earlier = f"line {line_of[record.id]}"
                     skipped.append(Skipped(earlier, f"replaced by {where}, which has the same id {record.id!r}"))
                 line_of[record.id] = lines
-    head, tail = _digests(file, offset)
+    head, tail = digests_of_ends(file, offset)
     cursor = JournalCursor(state, offset, lines, head, tail, ended, torn, False, line_of, None, more, not first)
     if torn and first:
         skipped.append(_unfinished(cursor))
@@ -201,10 +207,10 @@ def _goes_on(file: BinaryIO, state: FileState, known: JournalCursor) -> bool:
         return False
     if state.size < was.size or (state.size == was.size and not known.unread):
         return False
-    return _digests(file, known.offset) == (known.head, known.tail)
+    return digests_of_ends(file, known.offset) == (known.head, known.tail)
 
 
-def _digests(file: BinaryIO, offset: int) -> tuple[bytes, bytes]:
+def digests_of_ends(file: BinaryIO, offset: int) -> tuple[bytes, bytes]:
     """Of the first and of the last bytes before `offset`; leaves the file at its start."""
     file.seek(0)
     head = file.read(min(_HEAD, offset))
@@ -215,7 +221,8 @@ def _digests(file: BinaryIO, offset: int) -> tuple[bytes, bytes]:
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int, bool]]:
-    """(line without its line end, bytes with it, complete) from here on; None for one that is over LINE_LIMIT."""
+    """(line without its line end, bytes with it, complete) from here on; None for one that is over LINE_LIMIT. One that
+    is over GIVE_UP is the last."""
     parts: list[bytes] = []
     length = 0
 
@@ -233,5 +240,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int, bool]]:
             parts.append(block[begin:])
         else:
             parts = []
+        if length > GIVE_UP:
+            break
     if length:
         yield line(b""), length, False

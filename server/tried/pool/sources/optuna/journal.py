@@ -7,14 +7,16 @@ is done to a trial that has ended. The operations mean what they mean to Optuna 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from tried.pool.record import ExperimentRecord
+from tried.pool.sources.journal_source import FileState, digests_of_ends
 from tried.pool.sources.mlflow.run import place_from
 from tried.pool.sources.optuna.trial import (
     KIND,
@@ -40,9 +42,11 @@ SUFFIXES: Final = (".log", ".journal", ".jsonl")
 READ_AT_ONCE: Final = 4 * 1024 * 1024
 """Bytes of a journal that one scan reads, and the longest line."""
 
+GIVE_UP: Final = 64 * 1024 * 1024
+"""What goes on for so long without a line end is no journal any more."""
+
 LOOKED_INTO: Final = 20
 _PEEK: Final = 400
-_HEAD: Final = 64
 
 
 @dataclass(slots=True)
@@ -69,13 +73,18 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class JournalCursor:
-    """`offset` is where the next line begins, `head` the file's first bytes, by which another file is told."""
+    """`offset` is where the next line begins, `ends` are digests of the first and the last bytes before it, by which
+    another file is told. `overlong`: so many bytes of the line at `offset`, which is too long, were passed over;
+    `given_up`: it is so long that nothing behind it is read. `unread`: the file goes on, for the next scan."""
 
     offset: int = 0
     line: int = 0
-    head: bytes = b""
-    size: int = -1
+    ends: tuple[bytes, bytes] | None = None
+    state: FileState | None = None
     replay: Replay = field(default_factory=Replay)
+    overlong: int = 0
+    given_up: bool = False
+    unread: bool = False
     told: tuple[Skipped, ...] = ()
 
 
@@ -100,37 +109,37 @@ class OptunaJournalSource:
     def scan(self, cursor: object | None) -> Delta:
         known = cursor if isinstance(cursor, JournalCursor) else JournalCursor()
         try:
-            if self.path.stat().st_size == known.size and known.offset == known.size and not known.told:
+            if FileState.of(self.path.stat()) == known.state and not known.told and not known.unread:
                 return Delta(cursor=known)
             with open_plain(self.path) as file:
-                head = file.read(_HEAD)
-                size = file.seek(0, 2)
-                is_other = size < known.offset or not head.startswith(known.head)
-                is_reset = is_other or bool(known.told)
+                state = FileState.of(os.fstat(file.fileno()))
+                is_reset = bool(known.told) or not _goes_on(file, state, known)
                 if is_reset:
                     known = JournalCursor()
+                if known.given_up:
+                    return Delta(cursor=replace(known, state=state))
                 file.seek(known.offset)
                 data = file.read(READ_AT_ONCE)
+                read = _whole_lines(data, known)
+                ends = digests_of_ends(file, known.offset + read.end)
         except (OSError, ValueError) as error:
             what = "there is no such file" if isinstance(error, FileNotFoundError) else None
             what = what or ("is a folder, not a journal" if isinstance(error, IsADirectoryError) else None)
             told = (Skipped(str(self.path), what or f"cannot be read: {reason_of(OSError(*error.args))}"),)
-            failed = JournalCursor(known.offset, known.line, known.head, known.size, known.replay, told)
-            return Delta(skipped=() if known.told == told else told, cursor=failed)
-        end = data.rfind(b"\n") + 1
-        if end == 0 and len(data) == READ_AT_ONCE:
-            end = len(data)
-        replay = deepcopy_of(known.replay) if end else known.replay
-        records, removed, skipped = self._replayed(data[:end], replay, known.line)
-        offset = known.offset + end
-        lines = known.line + data[:end].count(b"\n")
+            return Delta(skipped=() if known.told == told else told, cursor=replace(known, told=told))
+        lines = data[read.start : read.end] if not read.overlong else b""
+        replay = deepcopy_of(known.replay) if lines else known.replay
+        records, removed, skipped = self._replayed(lines, replay, read.line) if lines else ((), (), [])
+        offset = known.offset + read.end
+        unread = not read.given_up and read.end > 0 and offset < state.size and len(data) == READ_AT_ONCE
+        line = read.line + lines.count(b"\n")
         return Delta(
             upserts=records,
             removed=removed,
-            skipped=limited(skipped),
-            cursor=JournalCursor(offset, lines, head[: min(_HEAD, offset)], size, replay),
+            skipped=limited((*read.skipped, *skipped)),
+            cursor=JournalCursor(offset, line, ends, state, replay, read.overlong, read.given_up, unread),
             reset=is_reset,
-            more=end > 0 and offset < size and len(data) == READ_AT_ONCE,
+            more=unread,
         )
 
     def _replayed(
@@ -140,7 +149,7 @@ class OptunaJournalSource:
         studies: dict[int, None] = {}
         removed: dict[str, None] = {}
         skipped: list[Skipped] = []
-        for number, text in enumerate(data.split(b"\n")[:-1] or [data], line + 1):
+        for number, text in enumerate(data.split(b"\n")[:-1], line + 1):
             if not text.strip():
                 continue
             operation = loaded(text.decode("utf-8", "replace"))
@@ -159,6 +168,47 @@ class OptunaJournalSource:
                 run = run_of_study(state.study, bool(state.open), state.best, state.started, state.written, places)
                 records.append(record_of(run))
         return tuple(records), tuple(removed), skipped
+
+
+@dataclass(frozen=True, slots=True)
+class _WholeLines:
+    """Bytes from `start` to `end` are whole lines, `line` of the file were before. While a line is `overlong`, they are
+    a part of it."""
+
+    start: int
+    end: int
+    line: int
+    overlong: int = 0
+    given_up: bool = False
+    skipped: tuple[Skipped, ...] = ()
+
+
+def _whole_lines(data: bytes, known: JournalCursor) -> _WholeLines:
+    start, line, end = 0, known.line, data.rfind(b"\n") + 1
+    if known.overlong and end:
+        start, line = data.find(b"\n") + 1, line + 1
+    elif known.overlong:
+        length = known.overlong + len(data)
+        if length <= GIVE_UP:
+            return _WholeLines(0, len(data), line, length)
+        why = f"is longer than {GIVE_UP // 1024**2} MiB: nothing that stands behind it is read"
+        return _WholeLines(0, len(data), line, length, True, (Skipped(f"line {line + 1}", why),))
+    elif not end and len(data) == READ_AT_ONCE:
+        why = f"is longer than {READ_AT_ONCE // 1024**2} MiB and was passed over"
+        return _WholeLines(0, len(data), line, len(data), False, (Skipped(f"line {line + 1}", why),))
+    return _WholeLines(start, end, line)
+
+
+def _goes_on(file: BinaryIO, state: FileState, known: JournalCursor) -> bool:
+    """The same file, with the bytes that were read where they were."""
+    was = known.state
+    if was is None:
+        return True
+    if (was.device, was.inode) != (state.device, state.inode) or state.size < was.size:
+        return False
+    if state.size == was.size and state != was and not known.unread:
+        return False
+    return digests_of_ends(file, known.offset) == known.ends
 
 
 def deepcopy_of(replay: Replay) -> Replay:
