@@ -259,6 +259,21 @@ def test_the_research_line_is_the_folder(tmp_path: Path) -> None:
     assert research_line_of(tmp_path / "a", None) == "a"
 
 
+@pytest.mark.parametrize("name", [b"\xffresults.tsv", b"b\xff/results.tsv"])
+def test_a_name_that_is_no_text_costs_no_row(tmp_path: Path, name: bytes) -> None:
+    path = tmp_path / os.fsdecode(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(BASIC)
+    source = ResultsTableSource(path, tmp_path)
+    delta = source.scan(None)
+    assert delta.skipped == ()
+    where = f"results-table:{name.decode('utf-8', 'replace')}:"
+    assert delta.upserts
+    assert all(record.id.startswith(where) for record in delta.upserts)
+    assert source.line_of(delta.upserts[0].id) == 2
+    assert all("\udcff" not in record.to_json() for record in delta.upserts)
+
+
 def test_ragged_rows(tmp_path: Path) -> None:
     text = "\n".join(
         [

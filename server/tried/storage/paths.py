@@ -63,6 +63,11 @@ def leads_out(path: Path, *homes: Path) -> bool:
         return True
 
 
+def shown(path: str) -> str:
+    """A path, or a part of one, as text that a record can hold: what is no UTF-8 in it is a replacement character."""
+    return path if path.isascii() else path.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def open_plain(path: str | os.PathLike[str], *, follow: bool = True) -> BinaryIO:
     """A file, opened for reading. `follow`: also the one that a link leads to.
 

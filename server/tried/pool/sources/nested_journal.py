@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tried.pool.journal import OUR_JOURNAL
 from tried.pool.record import ExperimentRecord
+from tried.storage.paths import shown
 
 PATH_KINDS: Final = ("hydra:", "lightning:", "results-table:", "sacred:")
 """Beginnings of the ids in which a path in the project follows."""
@@ -25,7 +26,7 @@ def prefix_of(journal: Path, project: Path | None) -> str:
     if project is None or journal.parts[-2:] != OUR_JOURNAL.parts:
         return ""
     inner, outer = project_of(journal.parent.parent), project.absolute()
-    return f"{inner.relative_to(outer).as_posix()}/" if inner != outer and inner.is_relative_to(outer) else ""
+    return f"{shown(inner.relative_to(outer).as_posix())}/" if inner != outer and inner.is_relative_to(outer) else ""
 
 
 def outer_id(record_id: str, prefix: str) -> str:

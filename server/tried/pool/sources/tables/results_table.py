@@ -26,7 +26,7 @@ from tried.pool.sources.tables.rows import KIND as KIND
 from tried.pool.sources.tables.rows import PlannedRow, commit_names, planned, record_of_row
 from tried.pool.sources.tables.table import Table, read_table
 from tried.storage.files import reason_of
-from tried.storage.paths import open_plain
+from tried.storage.paths import open_plain, shown
 
 SIZE_LIMIT: Final = 64 * 1024 * 1024
 """Bytes of a table; a larger one is data, not a log of experiments."""
@@ -72,8 +72,8 @@ class ResultsTableSource:
         """The table's place in the project (`phase2/results.tsv`), or its folder and name outside of it."""
         path = self.path.absolute()
         if self.project is not None and path.is_relative_to(self.project.absolute()):
-            return path.relative_to(self.project.absolute()).as_posix()
-        return f"{path.parent.name}/{path.name}" if path.parent.name else path.name
+            return shown(path.relative_to(self.project.absolute()).as_posix())
+        return shown(f"{path.parent.name}/{path.name}" if path.parent.name else path.name)
 
     @property
     def research_line(self) -> str:
@@ -172,8 +172,8 @@ def research_line_of(folder: Path, project: Path | None) -> str:
     or its name where it is the project itself or lies outside."""
     folder = folder.absolute()
     if project is not None and folder.is_relative_to(project.absolute()) and folder != project.absolute():
-        return folder.relative_to(project.absolute()).as_posix()
-    return folder.name or "results"
+        return shown(folder.relative_to(project.absolute()).as_posix())
+    return shown(folder.name) or "results"
 
 
 def is_results_table(data: bytes) -> bool:
