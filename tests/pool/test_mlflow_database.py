@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from mlflow_stores import OLDEST, START, TABLES, add_metric, add_run, make_database
 
+from tried.pool.sources.common import sqlite_file
 from tried.pool.sources.kit import Said, problems_of, scan_all
 from tried.pool.sources.mlflow.database import MlflowDatabaseSource, store_at
 from tried.pool.sources.mlflow.tables import CHUNK
@@ -287,6 +288,31 @@ def test_a_write_ahead_log_is_read_and_none_is_made(tmp_path: Path, database: sq
     assert before == ["mlflow.db"]
     assert len(_said(tmp_path).records) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_write_ahead_log_that_was_copied_or_left_is_read_and_nothing_is_made_beside_it(
+    tmp_path: Path, database: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA wal_autocheckpoint = 0")
+    add_run(database, "r")
+    database.commit()
+    left = tmp_path / "left"
+    left.mkdir()
+    for name in ("mlflow.db", "mlflow.db-wal"):
+        shutil.copy(tmp_path / name, left / name)
+    before = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in left.iterdir()}
+    assert store_at(left, [], ["mlflow.db"]) == [left / "mlflow.db"]
+    said = _said(left)
+    assert (list(said.records), said.skipped) == (["mlflow:r"], ())
+    (left / "mlflow.db-wal").write_bytes(b"")
+    assert list(_said(left).records) == [], "all that was written stood in the log"
+    shutil.copy(tmp_path / "mlflow.db-wal", left)
+    monkeypatch.setattr(sqlite_file, "COPY_LIMIT", 1_000)
+    assert [skip.why for skip in _said(left).skipped] == [
+        "was left in the middle of a write: the program that writes to it mends it when it next opens it"
+    ]
+    assert {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in left.iterdir()} == before
 
 
 def test_a_write_that_was_cut_off_is_told(tmp_path: Path, database: sqlite3.Connection) -> None:

@@ -1,7 +1,8 @@
 """SQLite files of others, looked at without ever writing and without being in a writer's way.
 
-Invariant: nothing is written to the file or beside it by us: databases are opened read-only, and one in WAL mode that
-nobody has open as it lies; no read transaction is longer than one batch.
+Invariant: nothing is written to the file or beside it by us, but for the marks of readers in a `-shm` file that is
+there: databases are opened read-only, one in WAL mode that nobody has open as it lies, and one that was copied or left
+with its log alone in a copy of ours. No read transaction is longer than one batch.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from tried.storage.paths import exists, is_file, is_link, open_plain
@@ -21,11 +23,16 @@ SUFFIXES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
 LOCK_SECONDS: Final = 0.4
 """How long a locked database is waited for at one scan."""
 
+COPY_LIMIT: Final = 64 * 1024 * 1024
+"""Bytes of a database and its log that are copied to be read."""
+
 MAGIC: Final = b"SQLite format 3\0"
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _HEADER: Final = 100
 _WRITE_VERSION: Final = 18
 """Where the header says whether there is a write-ahead log (2)."""
+
+_IN_A_WRITE: Final = "was left in the middle of a write: the program that writes to it mends it when it next opens it"
 
 State = tuple[object, ...]
 """Of a database's files: equal as long as nobody has written."""
@@ -78,18 +85,17 @@ def read(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if (why := _unusable(path)) is not None:
         raise UnreadableDatabase(why)
-    connection: sqlite3.Connection | None = None
     try:
-        connection = sqlite3.connect(_address(path), uri=True, timeout=LOCK_SECONDS, isolation_level=None)
-        connection.execute("BEGIN")
-        yield connection
+        with (
+            _lying_still(path) as address,
+            closing(sqlite3.connect(address, uri=True, timeout=LOCK_SECONDS, isolation_level=None)) as connection,
+        ):
+            connection.execute("BEGIN")
+            yield connection
     except sqlite3.Error as error:
         raise _explained(error, path) from error
     except UnicodeDecodeError as error:  # the text of an error that quotes a damaged schema
         raise UnreadableDatabase(_damaged("its schema is no text", path)) from error
-    finally:
-        if connection is not None:
-            connection.close()
 
 
 def columns_of(connection: sqlite3.Connection, tables: Sequence[str]) -> Mapping[str, frozenset[str]]:
@@ -131,12 +137,43 @@ def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-def _address(path: Path) -> str:
-    """As it lies where a write-ahead log was used and none is left, since opening it otherwise would create one."""
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    header = _header(path)
-    logged = len(header) > _WRITE_VERSION and header[_WRITE_VERSION] == 2
-    return f"{address}&immutable=1" if logged and not exists(_beside(path, "-wal")) else address
+@contextmanager
+def _lying_still(path: Path) -> Iterator[str]:
+    """The address at which opening it makes no file beside it.
+
+    A write-ahead log without its `-shm` file is one that was copied, or whose writer was killed: SQLite would make that
+    file, so both are read in a copy. Raises `Locked` and `UnreadableDatabase`.
+    """
+    wal = _beside(path, "-wal")
+    waiting = _size(wal)
+    is_open = exists(_beside(path, "-shm"))
+    if not waiting or is_open:
+        header = _header(path)
+        logged = len(header) > _WRITE_VERSION and header[_WRITE_VERSION] == 2
+        still = (waiting is None and logged) or (waiting == 0 and not is_open)
+        yield f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if still else ''}"
+        return
+    if waiting + (_size(path) or 0) > COPY_LIMIT:
+        raise UnreadableDatabase(_IN_A_WRITE)
+    with TemporaryDirectory(prefix="tried-sqlite-", ignore_cleanup_errors=True) as folder:
+        copy = Path(folder) / "copy"
+        before = state_of(path)
+        try:
+            for source, target in ((path, copy), (wal, _beside(copy, "-wal"))):
+                with open_plain(source) as file:
+                    target.write_bytes(file.read(COPY_LIMIT))
+        except OSError as error:
+            raise UnreadableDatabase(f"cannot be read: {error.strerror or error}") from error
+        if state_of(path) != before:
+            raise Locked
+        yield f"{copy.as_uri()}?mode=ro"
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return None
 
 
 def _header(path: Path) -> bytes:
@@ -183,9 +220,7 @@ def _explained(error: sqlite3.Error, path: Path) -> Exception:
     if code & 0xFF == sqlite3.SQLITE_READONLY or (
         code & 0xFF == sqlite3.SQLITE_CANTOPEN and exists(_beside(path, "-journal"))
     ):
-        return UnreadableDatabase(
-            "was left in the middle of a write: the program that writes to it mends it when it next opens it"
-        )
+        return UnreadableDatabase(_IN_A_WRITE)
     if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return UnreadableDatabase(_damaged(str(error), path))
     return UnreadableDatabase(f"cannot be read: {error}")
