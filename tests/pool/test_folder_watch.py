@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tried.pool.sources.common.folder_watch import (
+    RESTLESS_LIMIT,
     RUNNING_SECONDS,
     SLICE,
     YOUNG_SECONDS,
@@ -106,6 +107,28 @@ def test_a_running_one_that_nothing_was_written_to_grows_old() -> None:
     later = look_at(watch, ["r"], folders.signature, NOW + YOUNG_SECONDS + 5).then()
     assert later.running == later.restless == {"r"}
     assert look_at(later, ["r"], folders.signature, NOW + RUNNING_SECONDS + 5).then().restless == frozenset()
+
+
+def test_of_many_restless_ones_the_newest_are_looked_at_in_each_scan_and_the_others_in_turn() -> None:
+    count = 5_000
+    folders = Folders({f"r{number:04}": (FRESH - (count - number), number) for number in range(count)})
+    watch = look_at(None, folders.keys, folders.signature, NOW, limit=count).then()
+    assert len(watch.restless) == count
+    folders.asked.clear()
+    scans = count // SLICE
+    for _ in range(scans):
+        watch = look_at(watch, folders.keys, folders.signature, NOW).then()
+    assert len(folders.asked) <= scans * (RESTLESS_LIMIT + SLICE)
+    assert set(folders.asked) == set(folders.keys)
+    assert all(folders.asked.count(f"r{number:04}") == scans for number in (count - 1, count - RESTLESS_LIMIT))
+    assert folders.asked.count(f"r{count - RESTLESS_LIMIT - 1:04}") == 1
+
+
+def test_what_is_half_written_is_looked_at_before_newer_ones() -> None:
+    others = {f"r{number:04}": (FRESH, number) for number in range(2 * RESTLESS_LIMIT + 2 * SLICE)}
+    folders = Folders(others | {"z": (FRESH - 1, 1)})
+    watch = look_at(None, folders.keys, folders.signature, NOW).then(unfinished=["z"])
+    assert look_at(watch, folders.keys, folders.signature, NOW).due == ("z",)
 
 
 def test_one_that_has_ended_is_running_no_more() -> None:

@@ -133,6 +133,15 @@ def test_one_that_spoke_lately_is_asked_every_second_or_so(clock: Clock, store: 
     assert wait_of(clock, pace, store) <= 1.1
 
 
+def test_one_that_spoke_a_minute_ago_shares_with_the_others_again(clock: Clock, store: Path) -> None:
+    pace = Pace(Budget(), "x", clock)
+    pace.took(0.4, 0.4, NEWS)
+    clock.now += 61
+    pace.took(0.4, 0.4, NOTHING)
+    pace.stamp = outside_of(store)
+    assert wait_of(clock, pace, store) == pytest.approx(8.0, abs=0.1)
+
+
 def test_one_that_is_very_costly_takes_no_more_than_a_quarter_of_a_core(clock: Clock, store: Path) -> None:
     pace = Pace(Budget(), "x", clock)
     pace.took(2.0, 2.0, NOTHING)

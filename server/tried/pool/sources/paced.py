@@ -25,8 +25,9 @@ SHARE: Final = 0.05
 SOON: Final = 1.0
 """Seconds between two scans of a store that changes before our eyes, unless these would take a quarter of the time."""
 
-YOUNG: Final = 600.0
-"""A store that said something within so many seconds is asked every second or two, whatever else there is to do."""
+YOUNG: Final = 60.0
+"""A store that said something within so many seconds is asked every second or two, whatever else there is to do. Then
+it shares the budget with the others: after many runs nothing may come for hours."""
 
 SELDOM: Final = 30.0
 """The longest wait, in seconds."""

@@ -1,9 +1,9 @@
 """Keeping up with thousands of run folders at a cost proportional to what is going on in them.
 
 A source lists its run folders (`listing_of` remembers listings as long as the parent's modification time stays), and
-`look` says which of them are to be read: the new ones, those that changed among the running and the young, and those
-that changed among a slice of all others, which moves on with each scan. So a run that ended long ago costs a `stat`
-every now and then, and what somebody adds to it later is seen some scans later.
+`look` says which of them are to be read: the new ones, those that changed among the running and the young (of many the
+newest), and those that changed among a slice of all others, which moves on with each scan. So a run that ended long ago
+costs a `stat` every now and then, and what somebody adds to it later is seen some scans later.
 
     look = look_at(cursor.watch, keys, signature, now)         # keys: run folders, oldest first
     for key in look.due: …                                     # read it: a record, or a skip, or not finished yet
@@ -17,6 +17,7 @@ Invariant: a folder that cannot be listed for a moment loses none of its runs; o
 from __future__ import annotations
 
 import hashlib
+import heapq
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -29,11 +30,14 @@ from tried.pool.sources.source import BATCH
 SLICE: Final = 250
 """Settled folders that are looked at in each scan, in turn."""
 
+RESTLESS_LIMIT: Final = 200
+"""Restless folders that are looked at in each scan, the newest; of more the others have their turn with the settled."""
+
 YOUNG_SECONDS: Final = 600.0
-"""What was written less long ago is looked at in each scan."""
+"""What was written less long ago is restless."""
 
 RUNNING_SECONDS: Final = 2 * 24 * 3600.0
-"""The same for what is said to be running: longer without a write it runs no more."""
+"""The same for what may still be running: longer without a write it runs no more."""
 
 ENTRY_LIMIT: Final = 200_000
 """Entries of one folder that are listed."""
@@ -49,7 +53,8 @@ _UNFINISHED: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class FolderWatch:
-    """What is known of the run folders of a source; a part of its cursor. `turn`: where the next slice begins."""
+    """What is known of the run folders of a source; a part of its cursor. `restless`: those that may change soon;
+    `turn`: where the next slice begins."""
 
     seen: Mapping[str, Signature] = field(default_factory=dict)
     running: frozenset[str] = frozenset()
@@ -72,7 +77,7 @@ class Look:
     now: float
 
     def then(self, running: Collection[str] = (), unfinished: Collection[str] = ()) -> FolderWatch:
-        """The watch after `due` was read. `running`: keys of runs that are said to be running; `unfinished`: keys of
+        """The watch after `due` was read. `running`: keys of runs that may still be running; `unfinished`: keys of
         what is still being written and is due again in the next look."""
         before = self.before
         if not (self.due or self.gone):
@@ -125,11 +130,12 @@ def look_at(
     if len(seen) + len(due) != len(keys) or due:
         gone.extend(seen.keys() - set(keys))
     away = set(gone)
-    known = [key for key in before.restless if key in seen and key not in away]
+    known = _newest([key for key in before.restless if key in seen and key not in away], seen)
     turn = before.turn
     if not more:
         turn = turn if turn < len(keys) else 0
-        known += [key for key in keys[turn : turn + SLICE] if key in seen and key not in before.restless]
+        looked_at = set(known)
+        known += [key for key in keys[turn : turn + SLICE] if key in seen and key not in looked_at]
         turn += SLICE
     changed: list[str] = []
     for key in known:
@@ -147,13 +153,20 @@ def look_at(
     return Look((*due, *changed), tuple(sorted(gone)), more, len(keys), signatures, before, turn, now)
 
 
+def _newest(restless: list[str], seen: Mapping[str, Signature]) -> list[str]:
+    """Those to look at in this scan: what was half written before all others."""
+    if len(restless) <= RESTLESS_LIMIT:
+        return restless
+    return heapq.nlargest(RESTLESS_LIMIT, restless, key=lambda key: (seen[key][1] == _UNFINISHED, seen[key][0], key))
+
+
 def signature_of(paths: Iterable[str | os.PathLike[str]]) -> Signature | None:
     """Of files that make up a run; None if none of them is there."""
     newest = 0
     told: list[tuple[int, int, int]] = []
     for number, path in enumerate(paths):
         try:
-            status = Path(path).stat()
+            status = os.stat(path)  # noqa: PTH116 (of many, often)
         except (OSError, ValueError):
             continue
         newest = max(newest, status.st_mtime_ns)

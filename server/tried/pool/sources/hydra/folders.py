@@ -41,6 +41,8 @@ LOOKED_AT: Final = 60
 
 STORES: Final = ("outputs", "multirun")
 
+_CONFIG_FILES: Final = ("config.yaml", "hydra.yaml", "overrides.yaml")
+
 _NOT_SEARCHED: Final = frozenset(
     {"node_modules", "__pycache__", "site-packages", "mlruns", "wandb", "lightning_logs", "checkpoints", "tensorboard"}
 )
@@ -110,12 +112,15 @@ class HydraFoldersSource:
         return Found(tree.jobs, tree, skipped)
 
     def signature(self, key: str) -> Signature | None:
-        folder = self._folder(key)
-        config = signature_of([folder / ".hydra" / name for name in ("config.yaml", "hydra.yaml", "overrides.yaml")])
+        # Of hundreds of jobs once a second: no `Path` is made where none is needed.
+        folder = f"{self.path}/{key}" if key else str(self.path)
+        config = signature_of([f"{folder}/.hydra/{name}" for name in _CONFIG_FILES])
         if config is None:
             return None
-        histories = signature_of(files_of(folder)) if any(is_folder(folder / name) for name in LOGGER_FOLDERS) else None
-        inside = signature_of(wandb_files(folder)) if is_folder(folder / WANDB) else None
+        has_logs = any(os.path.isdir(f"{folder}/{name}") for name in LOGGER_FOLDERS)  # noqa: PTH112
+        histories = signature_of(files_of(Path(folder))) if has_logs else None
+        has_wandb = os.path.isdir(f"{folder}/{WANDB}")  # noqa: PTH112
+        inside = signature_of(wandb_files(Path(folder))) if has_wandb else None
         return joined(config, signature_of_folder(folder), histories, inside)
 
     def read(self, key: str) -> Reading:
