@@ -342,3 +342,33 @@ def test_times_beyond_all_calendars(work: GitFolder) -> None:
     commit = parse_commit(GitObject("a" * 40, "commit", b"committer S <s@e> 999999999999 +0000\n\nx"))
     assert commit is not None
     assert commit.time is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("place", ["info/alternates", "pack/pack-a.idx", "info/commit-graph", "elsewhere"])
+def test_a_pipe_among_the_objects_is_not_waited_for(
+    work: GitFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    first = work.commit("first")
+    objects = work.path / ".git" / "objects"
+    repository = repository_of(work.path)
+    assert set(repository.commits_named([first])) == {first}
+    if place == "elsewhere":
+        place = str(tmp_path / "other" / "info" / "alternates")
+        (objects / "info" / "alternates").write_text(f"# theirs\n{tmp_path / 'other'}\n")
+    (objects / place).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(objects / place)
+    started: list[object] = []
+    monkeypatch.setattr(git_objects, "start_git", lambda *arguments: started.append(arguments))
+    assert repository.commits_named([first]) == {}
+    assert repository.is_dirty() is None
+    assert started == []
+
+
+def test_alternates_are_read_and_a_circle_of_them_ends(work: GitFolder, tmp_path: Path) -> None:
+    first = work.commit("first")
+    objects = work.path / ".git" / "objects"
+    other = GitFolder(tmp_path / "other")
+    (other.path / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n")
+    (objects / "info" / "alternates").write_text(f"{other.path / '.git' / 'objects'}\n")
+    assert set(repository_of(other.path).commits_named([first])) == {first}

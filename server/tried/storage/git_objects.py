@@ -13,15 +13,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from tried.storage.git_formats import Commit, GitObject, parse_commit, parse_tree
+from tried.storage.paths import open_plain
 
 SECONDS: Final = 20.0
 """After so long one session is given up."""
@@ -35,6 +38,8 @@ _AT_ONCE: Final = (
     32 * 1024
 )  # bytes that fit into a pipe, and the answers into another: neither side waits for the other
 _RESTARTS: Final = 20
+_ALTERNATES: Final = 50
+_ENTRIES: Final = 20_000
 _TREE_DEPTH: Final = 40
 _NAME = re.compile(r"[0-9a-f]{4,64}(?:\^\{(?:commit|tree)\}|:[^\x00\r\n]{0,1000})?\Z")
 _HEADER = re.compile(rb"([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)\n\Z")
@@ -161,10 +166,11 @@ def _answer(stream: object, *, with_data: bool) -> tuple[str, str, int, bytes] |
 @contextmanager
 def reading_objects(folder: Path, *, sha256: bool = False, seconds: float = SECONDS) -> Iterator[Objects]:
     """A session on a repository's folder of objects. Where git is missing or fails, it finds nothing."""
+    waits = _would_be_waited_for(folder)
     with _empty_repository(sha256=sha256) as home:
 
         def start(mode: str) -> subprocess.Popen[bytes] | None:
-            return start_git(home, ["cat-file", mode], folder) if home is not None else None
+            return start_git(home, ["cat-file", mode], folder) if home is not None and not waits else None
 
         objects = Objects(start)
         watchdog = threading.Timer(seconds, objects.kill)
@@ -216,6 +222,38 @@ def start_git(
         return None
 
 
+def _would_be_waited_for(objects: Path) -> bool:
+    """Whether a pipe or a device lies among what git opens first: alternates, packs and their indexes, here and where
+    alternates lead. git would wait for it until the session is given up."""
+    pending, seen = [objects], set[str]()
+    while pending and len(seen) < _ALTERNATES:
+        folder = pending.pop()
+        if (name := str(folder)) in seen:
+            continue
+        seen.add(name)
+        for part in ("info", "info/commit-graphs", "pack"):
+            try:
+                with os.scandir(folder / part) as entries:
+                    if any(_is_special(entry) for entry in islice(entries, _ENTRIES)):
+                        return True
+            except (OSError, ValueError):
+                continue
+        try:
+            with open_plain(folder / "info" / "alternates") as file:
+                lines = file.read(_AT_ONCE).decode("utf-8", "surrogateescape").split("\n")
+        except OSError:
+            continue
+        pending += [folder / line for line in lines if line and line[0] != "#"]
+    return False
+
+
+def _is_special(entry: os.DirEntry[str]) -> bool:
+    try:
+        return not (entry.is_file() or entry.is_dir()) and not stat.S_ISREG(entry.stat().st_mode)
+    except OSError:  # a link to nowhere
+        return False
+
+
 def git_executable() -> str | None:
     """git on the search path; not one in the present folder, which Windows looks into first."""
     found = shutil.which("git")
@@ -250,7 +288,7 @@ def differs_from_head(work_tree: Path, index: Path, objects: Path, head: str, *,
     Attributes and filters of the repository do not apply, and submodules are not looked into.
     """
     with _empty_repository(sha256=sha256, head=head) as home:
-        if home is None:
+        if home is None or _would_be_waited_for(objects):
             return None
         asked = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"]
         more = {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(index)}
