@@ -32,6 +32,10 @@ def journal(path: Path, project: Path | None) -> JournalSource:
 NO_COMMITS = (registry.COMMITS.name,)
 
 
+def exits(*_: object) -> Any:
+    raise SystemExit(3)
+
+
 def found(folder: Path, *exclude: str) -> list[str]:
     sources = discover(folder, exclude, disabled=NO_COMMITS).sources
     return [source.path.relative_to(folder).as_posix() for source in sources]
@@ -205,6 +209,49 @@ class TestKinds:
             (f"bad: {tmp_path}", "could not look for stores, RuntimeError: boom"),
             (str(tmp_path / "a" / "w"), "no source of kind worse could be made, ValueError: no"),
         ]
+
+    @pytest.mark.parametrize(
+        ("given", "why"),
+        [
+            ({"store_at": lambda *_: None}, "could not look for stores, TypeError: 'NoneType' object is not iterable"),
+            ({"store_at": lambda *_: ["x"]}, "could not look for stores, TypeError: store_at gave a str for a path"),
+            ({"hints": 5}, "could not look for stores, AttributeError: 'int' object has no attribute 'fit'"),
+            ({"store_at": exits}, "could not look for stores, SystemExit: 3"),
+            (
+                {"make": lambda *_: None},
+                "no source of kind odd could be made, TypeError: it made a NoneType, which is no source",
+            ),
+            ({"make": exits}, "no source of kind odd could be made, SystemExit: 3"),
+        ],
+    )
+    def test_one_that_gives_nonsense_costs_itself_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], why: str
+    ) -> None:
+        put(tmp_path, "results.tsv")
+        (tmp_path / "loop").symlink_to(tmp_path)  # a folder with links asks the hints for names, too
+        kind = SourceKind("odd", **{"store_at": lambda place, *_: [place / "odd"], "make": journal, **given})
+        self.use(monkeypatch, kind)
+        some = discover(tmp_path)
+        assert [source.kind for source in some.sources] == ["results-table"]
+        assert [note.why for note in some.notes] == [why]
+
+    @pytest.mark.parametrize("inside", [False, True])
+    def test_what_one_finds_elsewhere_is_read_with_consent_only(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: bool
+    ) -> None:
+        work, other = tmp_path / "work", tmp_path / "other"
+        work.mkdir()
+        put(other, "log.jsonl")
+        place = Path("..") / "other" / "log.jsonl" if inside else other / "log.jsonl"
+        self.use(monkeypatch, SourceKind("odd", lambda *_: [place], journal))
+        some = discover(work)
+        assert some.sources == ()
+        assert some.links == (work / place,)
+        assert [note.why for note in some.notes] == [
+            "lies outside of the workspace and is not read without your consent"
+        ]
+        (allowed,) = discover(work, allowed=[str(other)]).sources
+        assert allowed.path == work / place
 
 
 JOB = ".hydra/config.yaml"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import example, given, settings
@@ -16,7 +17,9 @@ from pool_records import record
 from tried.pool.journal import append, conclude
 from tried.pool.pool import Coverage, Pool, PoolSnapshot
 from tried.pool.record import ExperimentRecord
+from tried.pool.sources.filtered import FilteredSource, Rules
 from tried.pool.sources.journal_source import JournalSource
+from tried.pool.sources.paced import Budget, Pace, PacedSource
 from tried.pool.sources.source import Delta, Skipped
 from tried.pool.sources.tables.results_table import ResultsTableSource
 
@@ -322,6 +325,47 @@ def test_a_source_that_fails_takes_nothing_with_it() -> None:
     assert list(snapshot.records) == ["r1"]
     assert snapshot.sources[0].skipped == (Skipped("the source", "could not be read: RuntimeError: no luck"),)
     assert pool.refresh() is snapshot, "said once"
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (None, "its scan gave a NoneType for a Delta"),
+        ({}, "its scan gave a dict for a Delta"),
+        (Delta(upserts=cast(Any, ({"id": "x"},))), "its Delta has a dict among upserts"),
+        (Delta(upserts=cast(Any, None)), "its Delta has a NoneType for upserts"),
+        (Delta(removed=cast(Any, (1,))), "its Delta has a int among removed"),
+        (Delta(skipped=cast(Any, ("oops",))), "its Delta has a str among skipped"),
+        (Delta(total=cast(Any, "a")), "its Delta has a str for total"),
+    ],
+)
+def test_a_source_that_says_nonsense_takes_nothing_with_it(tmp_path: Path, said: Any, why: str) -> None:
+    class Odd:
+        kind = "odd"
+        path = tmp_path
+
+        def scan(self, cursor: object | None) -> Delta:
+            return cast(Delta, said)
+
+        def line_of(self, record_id: str) -> int | None:
+            raise RuntimeError("no")
+
+    for odd in (Odd(), PacedSource(Odd(), Pace(Budget(), "x")), FilteredSource(Odd(), Rules(tags=("a",)))):
+        pool = Pool([odd, Scripted("good").says(record("a"))])
+        snapshot = pool.refresh()
+        assert list(snapshot.records) == ["a"]
+        assert snapshot.sources[0].skipped == (Skipped("the source", f"could not be read: TypeError: {why}"),)
+        assert len(pool.refresh().sources[0].skipped) == 1, "it is said once"
+
+
+def test_a_source_that_fails_to_name_a_line_has_none() -> None:
+    class Odd(Scripted):
+        def line_of(self, record_id: str) -> int | None:
+            raise RuntimeError("no")
+
+    pool = Pool([Odd("odd").says(record("a"))])
+    pool.refresh()
+    assert pool.place_of("a") is None
 
 
 def test_the_garbage_collector_is_left_as_it_was() -> None:

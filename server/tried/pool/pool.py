@@ -135,9 +135,8 @@ class Pool:
             return None
         for statement in statements:
             assert isinstance(statement.source, SourceState)
-            source = statement.source.source
-            if (line := source.line_of(statement.id)) is not None:
-                return source.path, line
+            if (line := statement.source.line_of(statement.id)) is not None:
+                return statement.source.source.path, line
         return None
 
     def _read(

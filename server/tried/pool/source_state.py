@@ -16,7 +16,7 @@ from tried.pool.merging import Runs, Statement
 from tried.pool.record import ExperimentRecord, parse_time
 from tried.pool.record_facts import RecordFacts, Tally
 from tried.pool.snapshot import SourceReport
-from tried.pool.sources.source import REMARKS_LIMIT, Delta, Skipped, Source, limited
+from tried.pool.sources.source import REMARKS_LIMIT, Delta, Skipped, Source, checked, limited
 from tried.pool.sources.trailers import COMMIT
 from tried.pool.spool import Place, Spool
 
@@ -45,6 +45,14 @@ class SourceState:
         self._total: int | None = None
         self._report: SourceReport | None = None
 
+    def line_of(self, record_id: str) -> int | None:
+        """The line of a record in the source's file; None also where the source fails at that."""
+        try:
+            line = self.source.line_of(record_id)
+        except (Exception, SystemExit):
+            return None
+        return line if isinstance(line, int) else None
+
     @property
     def is_read_anew(self) -> bool:
         """What it has said is half void: no moment for a snapshot."""
@@ -59,8 +67,8 @@ class SourceState:
         """Scan once; records that are news go to `runs`, to `spool`, and for a moment to `fresh`."""
         started = time.perf_counter()
         try:
-            delta = self.source.scan(self._cursor)
-        except Exception as error:
+            delta = checked(self.source.scan(self._cursor))
+        except (Exception, SystemExit) as error:
             why = Skipped("the source", f"could not be read: {type(error).__name__}: {error}"[:500])
             delta = Delta(skipped=() if why in self._skipped else (why,), cursor=self._cursor)
         self._cursor = delta.cursor

@@ -5,7 +5,8 @@ search is bounded in depth, folders, time and finds, and never enters what is no
 environments, version control, caches, nor the inside of trackers' stores. What version control ignores is searched,
 since that is where runs lie.
 
-Invariant: nothing behind a link that leads out of the workspace is read, nor of a store what lies above the workspace.
+Invariant: nothing outside of the workspace is read without consent, be it behind a link, where a plug-in says that a
+store lies, or in a store that begins above the workspace.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import fnmatch
 import os
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from tried.pool.journal import OUR_JOURNAL
-from tried.pool.sources.registry import HYDRA, JOURNALS, TABLE_NAMES, SourceKind, kinds
+from tried.pool.sources.registry import HYDRA, JOURNALS, TABLE_NAMES, Hints, SourceKind, kinds, made_by
 from tried.pool.sources.source import Skipped, Source, limited
 from tried.storage.paths import exists, is_link, leads_out
 
@@ -56,12 +57,14 @@ LINKS_SHOWN: Final = 20
 """Links out of the workspace that are told one by one."""
 
 IS_LINK_OUT: Final = "is a link out of the workspace and is not read without your consent"
+LIES_OUTSIDE: Final = "lies outside of the workspace and is not read without your consent"
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
     """Sources in the order of their kinds, our own journal first, else sorted by path; `limits`: where the search
-    ended, which kinds could not be asked. `links`: the links out of the workspace, which are not read."""
+    ended, which kinds could not be asked. `links`: the links out of the workspace, and what a plug-in found outside of
+    it, which are not read."""
 
     sources: tuple[Source, ...] = ()
     limits: tuple[Skipped, ...] = ()
@@ -70,7 +73,7 @@ class Discovery:
     @property
     def notes(self) -> tuple[Skipped, ...]:
         """All that is to be told of the search."""
-        return (*self.limits, *limited((Skipped(str(link), IS_LINK_OUT) for link in self.links), LINKS_SHOWN))
+        return (*self.limits, *limited((Skipped(str(link), _why_unread(link)) for link in self.links), LINKS_SHOWN))
 
 
 def discover(
@@ -144,22 +147,21 @@ class _Search:
         suffixes = {os.path.splitext(name)[1].lower() for name in listing.files}  # noqa: PTH122 (of many names)
         inner: _Listing | None = None
         for kind in every:
-            if kind.hints is not None and not kind.hints.fit(listing.folders, listing.files, suffixes):
-                continue
-            if not kind.looks_only and listing.links and inner is None:
-                inner = self._inside(every, place, listing)
-            shown = listing if kind.looks_only or inner is None else inner
             try:
-                paths = kind.store_at(place, shown.folders, shown.files)
-            except Exception as error:
+                if kind.hints is not None and not kind.hints.fit(listing.folders, listing.files, suffixes):
+                    continue
+                if not kind.looks_only and listing.links and inner is None:
+                    inner = self._inside(every, place, listing)
+                shown = listing if kind.looks_only or inner is None else inner
+                paths = _paths(place, kind.store_at(place, shown.folders, shown.files))
+            except (Exception, SystemExit) as error:
                 why = f"could not look for stores, {type(error).__name__}: {error}"[:400]
                 self.limits.setdefault(kind.name, Skipped(f"{kind.name}: {place}", why))
                 continue
             for path in map(self._bounded, paths):
                 if path in self.found or self._is_excluded(path) or self._is_part_of_a_job(path, listing):
                     continue
-                # Folders behind links are not entered, so that only these two can lead elsewhere.
-                if (is_link(path) or (path != place and is_link(path.parent))) and self._leads_out(path):
+                if self._leads_out(path):
                     self.links[path] = None
                 else:
                     self.found[path] = kind
@@ -180,7 +182,8 @@ class _Search:
         out = {name for name in listing.links if self._leads_out(place / name)}
         for name in sorted(out):
             of_stores = any(
-                kind.hints is not None and name in (kind.hints.folders | kind.hints.files) for kind in every
+                isinstance(kind.hints, Hints) and (name in kind.hints.folders or name in kind.hints.files)
+                for kind in every
             )
             if of_stores and not name.startswith(".") and not self._is_excluded(place / name):
                 self.links[place / name] = None
@@ -237,10 +240,19 @@ class _Search:
         ):
             try:
                 if kind.is_store is None or kind.is_store(path):
-                    yield kind.make(path, project)
-            except Exception as error:
+                    yield made_by(kind, path, project)
+            except (Exception, SystemExit) as error:
                 why = f"no source of kind {kind.name} could be made, {type(error).__name__}: {error}"[:400]
                 self.limits.setdefault(kind.name, Skipped(str(path), why))
+
+
+def _paths(place: Path, found: Iterable[Path]) -> list[Path]:
+    """What a kind found in a folder, each from the root; raises TypeError where that is no paths."""
+    paths = list(islice(found, SOURCE_LIMIT))
+    for path in paths:
+        if not isinstance(path, Path):
+            raise TypeError(f"store_at gave a {type(path).__name__} for a path")
+    return [place / path for path in paths]
 
 
 def listing_of(place: Path) -> _Listing:
@@ -269,6 +281,10 @@ def listing_of(place: Path) -> _Listing:
     if "pyvenv.cfg" in files or "conda-meta" in folders:
         return _Listing()
     return _Listing(tuple(folders), tuple(files), frozenset(links), cut)
+
+
+def _why_unread(path: Path) -> str:
+    return IS_LINK_OUT if is_link(path) or is_link(path.parent) else LIES_OUTSIDE
 
 
 def _which(searched: int, found: int) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tried.pool.record import ExperimentRecord, parse_time
-from tried.pool.sources.source import Delta, Source, touched
+from tried.pool.sources.source import Delta, Source, checked, touched
 
 Clock = Callable[[], datetime]
 
@@ -83,7 +83,7 @@ class FilteredSource:
 
     def scan(self, cursor: object | None) -> Delta:
         known = cursor if isinstance(cursor, FilteredCursor) else FilteredCursor(None, {})
-        delta = self.inner.scan(known.inner)
+        delta = checked(self.inner.scan(known.inner))
         if self.rules.max_age_days is None:
             cursor_now = FilteredCursor(delta.cursor, {})
             if not delta.upserts:

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from tried.pool.sources.source import Delta, Source, touched
+from tried.pool.sources.source import Delta, Source, checked, touched
 
 SHARE: Final = 0.05
 """Of one core, for all sources that share a budget."""
@@ -145,7 +145,7 @@ class PacedSource:
             return Delta(cursor=cursor)
         wall, cpu = time.perf_counter(), time.thread_time()
         paths, self.pace.touched = self.pace.touched, set()
-        delta = self.inner.scan(touched(self.inner, cursor, paths))
+        delta = checked(self.inner.scan(touched(self.inner, cursor, paths)))
         self.pace.took(time.thread_time() - cpu, time.perf_counter() - wall, delta)
         return delta
 

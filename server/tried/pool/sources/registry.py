@@ -233,17 +233,26 @@ def plugins() -> Plugins:
         where = f"plug-in {entry.name} ({entry.value})"
         try:
             kind = entry.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             why = f"cannot be loaded, {type(error).__name__}: {error}"[:400]
             problems.append(Skipped(where, f"{why}; install it again, or remove it"))
             continue
-        if not isinstance(kind, SourceKind):
+        if not (isinstance(kind, SourceKind) and isinstance(kind.name, str) and isinstance(kind.hints, Hints | None)):
             problems.append(Skipped(where, "gives no SourceKind; docs/sources.md says what a plug-in must give"))
         elif kind.name in NAMES or kind.name in kinds:
             problems.append(Skipped(where, f"its kind is called {kind.name}, as another one is; not used"))
         else:
             kinds[kind.name] = kind
     return Plugins(tuple(kinds.values()), tuple(problems))
+
+
+def made_by(kind: SourceKind, path: Path, project: Path | None) -> Source:
+    """The source for a store. Raises TypeError where a plug-in makes something else, and whatever it raises itself."""
+    made = kind.make(path, project)
+    is_source = isinstance(getattr(made, "path", None), Path) and isinstance(getattr(made, "kind", None), str)
+    if not is_source or not callable(getattr(made, "scan", None)) or not callable(getattr(made, "line_of", None)):
+        raise TypeError(f"it made a {type(made).__name__}, which is no source")
+    return made
 
 
 def kinds(disabled: Collection[str] = ()) -> tuple[SourceKind, ...]:

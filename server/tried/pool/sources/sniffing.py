@@ -17,7 +17,7 @@ from typing import Final
 
 from tried.pool.sources import registry
 from tried.pool.sources.discovery import listing_of, project_of
-from tried.pool.sources.registry import SourceKind, kinds
+from tried.pool.sources.registry import SourceKind, kinds, made_by
 from tried.pool.sources.source import Delta, Skipped, Source
 from tried.storage.paths import is_file, is_folder, open_plain
 
@@ -53,8 +53,8 @@ def source_of(path: Path, folder: Path | None = None, disabled: Collection[str] 
         return NothingToRead(path, f"is not read: {kind.name} is switched off (pool.disable)", kind.name)
     if kind is not None:
         try:
-            return kind.make(path, project)
-        except Exception as error:
+            return made_by(kind, path, project)
+        except (Exception, SystemExit) as error:
             why = f"could not be read as {kind.name}: {type(error).__name__}: {error}"[:400]
             return NothingToRead(path, why, kind.name)
     if is_folder(path):

@@ -85,6 +85,27 @@ def touched(source: object, cursor: object, paths: Collection[Path]) -> object:
     return source.touched(cursor, paths) if paths and isinstance(source, TouchableSource) else cursor
 
 
+def checked(delta: object) -> Delta:
+    """What a source said, which may be a plug-in. Raises TypeError, whose words name what is no part of a `Delta`."""
+    if not isinstance(delta, Delta):
+        raise TypeError(f"its scan gave a {type(delta).__name__} for a Delta")
+    members: tuple[tuple[str, object, type], ...] = (
+        ("upserts", delta.upserts, ExperimentRecord),
+        ("removed", delta.removed, str),
+        ("skipped", delta.skipped, Skipped),
+        ("remarks", delta.remarks, Skipped),
+    )
+    for name, several, kind in members:
+        if not isinstance(several, tuple | list):
+            raise TypeError(f"its Delta has a {type(several).__name__} for {name}")
+        for one in several:
+            if not isinstance(one, kind):
+                raise TypeError(f"its Delta has a {type(one).__name__} among {name}")
+    if not isinstance(delta.total, int | None):
+        raise TypeError(f"its Delta has a {type(delta.total).__name__} for total")
+    return delta
+
+
 def limited(skipped: Iterable[Skipped], limit: int = SKIPPED_LIMIT) -> tuple[Skipped, ...]:
     """At most `limit` of them, the last one of which then counts the rest."""
     every = tuple(skipped)
