@@ -196,6 +196,16 @@ def test_what_failed_in_the_queue(work: DvcFolder) -> None:
     assert is_dead_end(record)
 
 
+@pytest.mark.parametrize("place", [".dvc/tmp", ".dvc/tmp/exps/run", ".dvc/tmp/exps/run/@"])
+def test_a_queue_behind_a_link_is_not_read(work: DvcFolder, tmp_path: Path, place: str) -> None:
+    stash = work.queued("grim-gnu")
+    assert list(work.records()) == [f"dvc:grim-gnu@{stash[:7]}"]
+    inner = work.path / place.replace("@", stash)
+    inner.rename(tmp_path / "elsewhere")
+    inner.symlink_to(tmp_path / "elsewhere")
+    assert work.records() == {}
+
+
 @pytest.mark.parametrize(
     ("status", "more", "outcome"),
     [(2, {}, "running"), (5, {}, "stopped"), (3, {}, None), (6, {}, None), (1, {"location": "workspace"}, None)],

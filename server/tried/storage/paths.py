@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 _PLAIN: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
-_UNFOLLOWED: Final = _PLAIN | getattr(os, "O_NOFOLLOW", 0)
+UNFOLLOWED: Final = _PLAIN | getattr(os, "O_NOFOLLOW", 0)
+"""To open what was a file when its folder was listed: should it be a link or a pipe by now, it is neither followed nor
+waited for."""
 
 
 class NotPlain(OSError):
@@ -79,7 +81,7 @@ def open_plain(path: str | os.PathLike[str], *, follow: bool = True) -> BinaryIO
 def plain_descriptor(path: str | os.PathLike[str], *, follow: bool = True) -> int:
     """The same as a descriptor, which is faster for small files."""
     try:
-        descriptor = os.open(path, _PLAIN if follow else _UNFOLLOWED)
+        descriptor = os.open(path, _PLAIN if follow else UNFOLLOWED)
     except ValueError:
         raise OSError(errno.EINVAL, "it has a name that no file can have", os.fspath(path)) from None
     except OSError as error:

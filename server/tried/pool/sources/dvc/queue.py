@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from tried.pool.sources.common.run_files import Unreadable, json_of
+from tried.pool.sources.common.run_files import Unreadable, json_of, names_in
 from tried.pool.sources.common.run_log import tail_of
 from tried.pool.sources.source import Skipped
 from tried.pool.sources.tracked_run import Status
+from tried.storage.paths import is_link, leads_out
 
 FILE_LIMIT: Final = 1024 * 1024
 QUEUE_LIMIT: Final = 5_000
@@ -39,11 +40,9 @@ def queue_of(root: Path) -> dict[str, tuple[int, int]]:
     """By hash of the queued commit: time and size of what DVC keeps of its run."""
     found: dict[str, tuple[int, int]] = {}
     folder = root / ".dvc" / "tmp" / "exps" / "run"
-    try:
-        names = sorted(path.name for path in folder.iterdir())[:QUEUE_LIMIT]
-    except OSError:
+    if leads_out(folder, root):
         return found
-    for name in names:
+    for name in names_in(folder, 4 * QUEUE_LIMIT)[:QUEUE_LIMIT]:
         try:
             status = (folder / name / f"{name}.run").lstat()
         except (OSError, ValueError):
@@ -55,6 +54,8 @@ def queue_of(root: Path) -> dict[str, tuple[int, int]]:
 def queued_run(root: Path, name: str) -> QueuedRun | Skipped | None:
     """A queued run that did not succeed, as DVC's worker tells of it; None for others."""
     folder = root / ".dvc" / "tmp" / "exps" / "run" / name
+    if is_link(folder):
+        return None
     try:
         told = json_of(folder / f"{name}.run", FILE_LIMIT)
         process = json_of(folder / f"{name}.json", FILE_LIMIT)

@@ -14,7 +14,7 @@ from tried.pool.sources.mlflow.batch import NAN, StoredRun
 from tried.pool.sources.mlflow.run import RunInfo
 from tried.pool.sources.mlflow.tables import milliseconds
 from tried.storage.files import reason_of
-from tried.storage.paths import is_link, open_plain, plain_descriptor
+from tried.storage.paths import UNFOLLOWED, is_link, open_plain, plain_descriptor
 
 META: Final = "meta.yaml"
 PARTS: Final = frozenset({"params", "metrics", "tags"})
@@ -42,7 +42,7 @@ class UnreadableRun(Exception):
 def read_meta(folder: Path) -> dict[str, Any]:
     """What `meta.yaml` says. Raises `FileNotFoundError` and `UnreadableRun`."""
     try:
-        text = _text(f"{folder}/{META}")
+        text = _text(plain_descriptor(f"{folder}/{META}", follow=False))
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -68,9 +68,9 @@ def read_run(folder: Path, meta: dict[str, Any], experiment: str | None, places:
     written: int | float | None = None
     try:
         for key, path in _files(folder / "params"):
-            run.params[key] = _text(path)
+            run.params[key] = _text(os.open(path, UNFOLLOWED))
         for key, path in _files(folder / "tags"):
-            run.tags[key] = _text(path)
+            run.tags[key] = _text(os.open(path, UNFOLLOWED))
         for key, path in _files(folder / "metrics"):
             last = _last_value(path)
             if last is None:
@@ -141,8 +141,8 @@ def _files(folder: Path) -> Iterator[tuple[str, str]]:
     return iter(found)
 
 
-def _text(path: str) -> str:
-    descriptor = plain_descriptor(path, follow=False)
+def _text(descriptor: int) -> str:
+    """Closes it."""
     try:
         data = os.read(descriptor, PAGE)
         if len(data) == PAGE:
@@ -154,7 +154,7 @@ def _text(path: str) -> str:
 
 def _last_value(path: str) -> tuple[int, int, float] | None:
     """(step, time, value) of the last complete line, by step and then time, among those at the end of a history."""
-    descriptor = plain_descriptor(path, follow=False)
+    descriptor = os.open(path, UNFOLLOWED)
     try:
         data = os.read(descriptor, PAGE)
         is_cut = len(data) == PAGE
