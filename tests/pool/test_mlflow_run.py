@@ -130,18 +130,31 @@ def test_parts_of_a_project() -> None:
     assert run.name == "repo#steps/load"
 
 
-@pytest.mark.parametrize("text", ["${hydra:run.dir}", "s3://bucket/run", "missing", "", "a\0b", "x" * 5_000])
-def test_what_names_no_folder_here_is_none(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["${hydra:run.dir}", "s3://bucket/run", "", "a\0b"])
+def test_what_names_no_folder_is_none(tmp_path: Path, text: str) -> None:
     assert tracked_run(RunInfo(run_id="r"), {"output_dir": text}, {}, {}, homes=[tmp_path]).folder is None
 
 
-def test_a_folder_is_told_from_the_first_home_that_has_it(tmp_path: Path) -> None:
-    (tmp_path / "b" / "out").mkdir(parents=True)
-    homes = [tmp_path / "a", tmp_path / "b"]
-    (tmp_path / "a").mkdir()
-    for params, tags in (({}, {"hydra.run.dir": "../b/out"}), ({"output_dir": "out"}, {})):
+@pytest.mark.parametrize(
+    ("store", "project", "folder"),
+    [
+        ("work", "work", "work/out"),
+        ("work/a", "work", "work/a/out"),
+        ("stores", "work", "work/out"),
+        ("stores", None, "stores/out"),
+    ],
+)
+@pytest.mark.parametrize("exists", [False, True])
+def test_what_a_relative_folder_is_told_from_does_not_hang_on_what_is_there(
+    tmp_path: Path, store: str, project: str | None, folder: str, exists: bool
+) -> None:
+    if exists:
+        for place in ("work", "work/a", "stores"):
+            (tmp_path / place / "out").mkdir(parents=True)
+    homes = [tmp_path / store, *([tmp_path / project] if project is not None else [])]
+    for params, tags in (({}, {"hydra.run.dir": "x/../out"}), ({"output_dir": "out"}, {})):
         run = tracked_run(RunInfo(run_id="r"), params, {}, tags, homes=homes)
-        assert run.folder == str(tmp_path / "b" / "out")
+        assert run.folder == str(tmp_path / folder)
 
 
 def test_places_are_told_from_the_project(tmp_path: Path) -> None:

@@ -268,6 +268,27 @@ def test_an_output_folder_that_the_configuration_names(store: Path, config: str,
     assert only(store).run_dir == folder
 
 
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_job_that_comes_or_goes_after_its_run_was_read_is_seen(store: Path, is_named: bool) -> None:
+    job = store.parent / "outputs" / "job" if is_named else store.parent
+    online_run(store, "ab12", "lr:\n  value: 1\n", SUMMARY)
+    metadata = store / "run-20260301_101500-ab12" / "files" / "wandb-metadata.json"
+    metadata.write_text(json.dumps({"root": str(job)}))
+    settle(store)
+    source = WandbSource(store, store.parent)
+    said = source.scan(None)
+    assert [record.run_dir for record in said.upserts] == [None]
+    (job / ".hydra").mkdir(parents=True)
+    said = source.scan(said.cursor)
+    assert [record.run_dir for record in said.upserts] == [str(job)]
+    said = source.scan(said.cursor)
+    assert said.is_empty
+    (job / ".hydra").rmdir()
+    said = source.scan(said.cursor)
+    assert [record.run_dir for record in said.upserts] == [None]
+    assert source.scan(said.cursor).is_empty
+
+
 def test_labels_and_parents_that_somebody_wrote(store: Path) -> None:
     config = "tried: {value: {parent: xy98, hypothesis: wider helps}}\nlr: {value: 1}"
     log = [run_record("ab12", {}, tags=["tried.verdict=works", "baseline"]), exit_record(0)]

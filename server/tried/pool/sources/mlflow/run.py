@@ -17,7 +17,6 @@ from urllib.parse import unquote
 from tried.draft.values import literal_of
 from tried.pool.record import Role
 from tried.pool.sources.tracked_run import Status, TrackedRun
-from tried.storage.paths import is_folder
 
 KIND: Final = "mlflow"
 
@@ -93,8 +92,8 @@ def tracked_run(
 ) -> TrackedRun:
     """A run as MLflow tells it. `metrics` are the last values, NaN and infinities as floats or as MLflow keeps them.
 
-    `nonfinite`: by metric, the first step at which it was no number. `homes` are folders that a relative output folder
-    may be told from. `role` and `sweep` (a record's id) follow from the run's family: see `mlflow_family`.
+    `nonfinite`: by metric, the first step at which it was no number. `homes`: where the store lies, and the project; a
+    relative output folder is told from the first if that is in the second, else from the second. `role` and `sweep` (a record's id) follow from the run's family: see `mlflow_family`.
     """
     status = STATUSES.get(str(info.status).upper()) if info.status is not None else None
     written = max((t for t in (info.last_written, info.ended, info.started) if t is not None), default=None)
@@ -239,7 +238,8 @@ def _folder(params: Mapping[str, Any], tags: Mapping[str, str], homes: Sequence[
         path = Path(text.strip())
         if path.is_absolute():
             return os.path.normpath(path)
-        for home in homes:
-            if is_folder(home / path):
-                return os.path.normpath((home / path).absolute())
+        if homes:
+            # Which one has it is not asked: the answer would change without the run's doing so.
+            home = homes[0] if homes[0].is_relative_to(homes[-1]) else homes[-1]
+            return os.path.normpath((home / path).absolute())
     return None

@@ -68,10 +68,14 @@ def parse_name(name: str) -> FolderName | None:
     return FolderName(name, match[1], match[2]) if match else None
 
 
+def names_of(run_id: str) -> tuple[str, ...]:
+    """The files by which a change shows, told from the run's folder."""
+    return (f"files/{CONFIG}", f"files/{SUMMARY}", f"files/{METADATA}", f"files/{OUTPUT}", f"run-{run_id}.wandb")
+
+
 def files_of(folder: Path, run_id: str) -> tuple[Path, ...]:
-    """The files by which a change shows."""
-    files = folder / "files"
-    return (files / CONFIG, files / SUMMARY, files / METADATA, files / OUTPUT, folder / f"run-{run_id}.wandb")
+    """The same, as paths."""
+    return tuple(folder / name for name in names_of(run_id))
 
 
 def read_folder(folder: Path, name: FolderName) -> FolderReading:
@@ -122,7 +126,7 @@ def read_folder(folder: Path, name: FolderName) -> FolderReading:
         directions=log.directions,
         first_bad=log.first_bad,
         error=error,
-        folder=_job_folder(folder, home),
+        folder=job_folder(folder, home),
         home=home,
     )
     if error and not ended:
@@ -245,9 +249,10 @@ def _started(text: str) -> datetime | None:
         return None
 
 
-def _job_folder(folder: Path, home: str) -> str | None:
-    """Hydra's output folder, if the run was started in it: the folder that holds `wandb/`, or the one it names."""
-    for place in (folder.absolute().parent.parent, Path(home) if home else None):
-        if place is not None and place.is_absolute() and "\0" not in str(place) and is_folder(place / ".hydra"):
+def job_folder(folder: Path, home: str) -> str | None:
+    """Hydra's output folder, if the run was started in it: the folder that holds `wandb/`, or the one it names. That
+    depends on the disk, so whoever keeps the answer asks again (`WandbSource`)."""
+    for place in (str(folder.absolute().parent.parent), home):
+        if os.path.isabs(place) and "\0" not in place and is_folder(Path(place, ".hydra")):  # noqa: PTH117
             return os.path.normpath(place)
     return None
