@@ -2,6 +2,8 @@
 
 import json
 import os
+import sqlite3
+import time
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -392,6 +394,26 @@ class TestLinks:
         notes = discover(folder).notes
         assert len(notes) == 20
         assert (notes[-1].where, notes[-1].why) == ("further on", "11 more like these")
+
+
+@pytest.mark.parametrize(
+    ("tables", "kind"),
+    [(("experiments", "runs", "latest_metrics"), "mlflow"), (("studies", "trials", "trial_params"), "optuna")],
+)
+def test_a_database_of_any_name_that_is_being_written_to_is_found_without_waiting(
+    tmp_path: Path, tables: tuple[str, ...], kind: str
+) -> None:
+    writers = [sqlite3.connect(tmp_path / f"{number}.db", isolation_level=None) for number in range(15)]
+    for writer in writers:
+        for table in tables:
+            writer.execute(f"CREATE TABLE {table} (id)")
+        writer.execute("BEGIN EXCLUSIVE")
+        writer.execute(f"INSERT INTO {tables[0]} VALUES (1)")
+    started = time.monotonic()
+    assert [source.kind for source in discover(tmp_path).sources] == [kind] * 15
+    assert time.monotonic() - started < 2.0, "one lock alone would have been waited for 0.4 s, by each kind"
+    for writer in writers:
+        writer.close()
 
 
 def test_a_journal_that_nobody_may_look_at_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,16 +70,26 @@ def databases_with(tables: Sequence[str], folder: Path, files: Sequence[str], li
 
 
 def has_tables(path: Path, tables: Sequence[str]) -> bool:
+    """Whether all of these are there. One that is locked is not waited for, but looked at as it lies: what was
+    committed before is in the file, and of that only the names of its tables are taken."""
     try:
-        with read(path) as connection:
+        with read(path, seconds=0.0) as connection:
             return len(columns_of(connection, tables)) == len(tables)
-    except (Locked, UnreadableDatabase):
+    except Locked:
+        pass
+    except UnreadableDatabase:
+        return False
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            return len(columns_of(connection, tables)) == len(tables)
+    except (sqlite3.Error, ValueError):
         return False
 
 
 @contextmanager
-def read(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection in one read transaction, which ends with the block.
+def read(path: Path, seconds: float = LOCK_SECONDS) -> Iterator[sqlite3.Connection]:
+    """A connection in one read transaction, which ends with the block. `seconds`: how long a lock is waited for.
 
     Raises `Locked` and `UnreadableDatabase`, also for what the block reads.
     """
@@ -88,7 +98,7 @@ def read(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with (
             _lying_still(path) as address,
-            closing(sqlite3.connect(address, uri=True, timeout=LOCK_SECONDS, isolation_level=None)) as connection,
+            closing(sqlite3.connect(address, uri=True, timeout=seconds, isolation_level=None)) as connection,
         ):
             connection.execute("BEGIN")
             yield connection

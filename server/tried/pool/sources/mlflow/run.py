@@ -93,7 +93,8 @@ def tracked_run(
     """A run as MLflow tells it. `metrics` are the last values, NaN and infinities as floats or as MLflow keeps them.
 
     `nonfinite`: by metric, the first step at which it was no number. `homes`: where the store lies, and the project; a
-    relative output folder is told from the first if that is in the second, else from the second. `role` and `sweep` (a record's id) follow from the run's family: see `mlflow_family`.
+    relative output folder is told from the first if that is in the second, else from the second. `role` and `sweep` (a
+    record's id) follow from the run's family: see `mlflow_family`.
     """
     status = STATUSES.get(str(info.status).upper()) if info.status is not None else None
     written = max((t for t in (info.last_written, info.ended, info.started) if t is not None), default=None)
