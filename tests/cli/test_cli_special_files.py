@@ -44,9 +44,14 @@ def test_a_folder_with_special_files_is_checked_without_them(folder: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["pipe.yaml", "socket.yaml", "device.yaml"])
-@pytest.mark.parametrize("command", ["check", "rank"])
-def test_a_special_file_that_is_named_is_an_error_of_one_line(folder: Path, command: str, name: str) -> None:
-    result = tried(folder, command, name)
+@pytest.mark.parametrize("command", [("check",), ("rank",), ("conclude", "too high")])
+def test_a_special_file_that_is_named_is_an_error_of_one_line(
+    folder: Path, command: tuple[str, ...], name: str
+) -> None:
+    (folder / "pool.jsonl").write_text('{"id": "a", "params": {"lr": 0.9}}\n')
+    (folder / "tried.toml").write_text('[[pool.sources]]\npath = "pool.jsonl"\n')
+
+    result = tried(folder, command[0], name, *command[1:])
 
     assert result.returncode == 2
     told = [line for line in result.stderr.splitlines() if name in line]

@@ -62,3 +62,17 @@ def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         server.bind("socket")
         with pytest.raises(NotPlain, match="it is a pipe, a socket or a device"):
             open_plain("socket")
+
+
+def test_a_file_that_has_nothing_to_give_yet_is_no_wait_and_no_surprise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `/proc/kmsg`, which looks like a plain file; here a pipe with a writer that says nothing."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    monkeypatch.setattr("tried.storage.paths.plain_descriptor", lambda path, *, follow: os.dup(reader))
+    for size in (-1, 10):
+        with open_plain(tmp_path) as file, pytest.raises(BlockingIOError, match="nothing to give yet"):
+            file.read(size)
+    os.close(writer)
+    os.close(reader)

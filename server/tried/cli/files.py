@@ -11,7 +11,7 @@ from tried.cli.failure import Failure
 from tried.draft.syntax import language_of
 from tried.pool.sources.discovery import SKIPPED_FOLDERS, TRACKER_FOLDERS
 from tried.settings import Settings
-from tried.storage.paths import is_folder, may_exist
+from tried.storage.paths import NotPlain, is_folder, may_exist, open_plain
 
 _NOT_CONFIGS = SKIPPED_FOLDERS | TRACKER_FOLDERS
 
@@ -20,14 +20,20 @@ def must_exist(path: Path) -> None:
     if not may_exist(path):
         raise Failure(f"{path}: there is no such file; check the path")
     if _is_special(path):
-        raise Failure(f"{path}: is a pipe, socket or device; name a config file, or save the text to one")
+        raise Failure(_not_plain(path))
+
+
+def _not_plain(path: Path) -> str:
+    return f"{path}: is a pipe, socket or device; name a config file, or save the text to one"
 
 
 def read_config(path: Path, settings: Settings) -> str:
     """The text of a file, invalid UTF-8 replaced; cut behind the size that is looked at. Raises Failure."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             data = file.read(settings.editor.max_file_bytes + 1)
+    except NotPlain as error:
+        raise Failure(_not_plain(path)) from error
     except OSError as error:
         raise Failure(f"{path}: cannot be read ({(error.strerror or str(error)).lower()})") from error
     return data.decode("utf-8-sig", "replace")

@@ -8,10 +8,11 @@ Invariant: nothing is waited for: a pipe in place of a file is refused, not read
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 _PLAIN: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 UNFOLLOWED: Final = _PLAIN | getattr(os, "O_NOFOLLOW", 0)
@@ -75,7 +76,23 @@ def open_plain(path: str | os.PathLike[str], *, follow: bool = True) -> BinaryIO
 
     Raises OSError, whatever the path: `NotPlain` for what is neither a file nor a folder.
     """
-    return os.fdopen(plain_descriptor(path, follow=follow), "rb")
+    return io.BufferedReader(_Unwaited(plain_descriptor(path, follow=follow), "rb"))
+
+
+class _Unwaited(io.FileIO):
+    """Files of the system itself (`/proc/kmsg`) can look plain and have nothing to give yet: that is an error then."""
+
+    def readinto(self, buffer: Any) -> int:
+        count: int | None = super().readinto(buffer)
+        if count is None:
+            raise BlockingIOError(errno.EAGAIN, "it has nothing to give yet")
+        return count
+
+    def readall(self) -> bytes:
+        data: bytes | None = super().readall()
+        if data is None:
+            raise BlockingIOError(errno.EAGAIN, "it has nothing to give yet")
+        return data
 
 
 def plain_descriptor(path: str | os.PathLike[str], *, follow: bool = True) -> int:
