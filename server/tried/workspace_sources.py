@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -23,7 +23,7 @@ from tried.pool.sources.source import Skipped, Source
 from tried.settings import LoadedSettings, RemoteSettings, SourceSettings
 from tried.settings.merge import GLOB, lies_inside
 from tried.storage.consents import is_allowed
-from tried.storage.paths import is_folder, may_exist
+from tried.storage.paths import is_barred, is_folder, may_exist
 
 NAMED_LIMIT = 1000
 """Files that one glob in `pool.sources` may stand for."""
@@ -60,6 +60,7 @@ class _Search:
     found: Discovery
     at: float
     seconds: float
+    asked: object
 
 
 class SourceFinder:
@@ -176,7 +177,10 @@ class SourceFinder:
             if not self.has_new([folder], told, disabled):
                 return last.found
         found = discover(folder, exclude, within=self.folder, disabled=disabled, allowed=allowed)
-        self._searches[folder] = _Search(found, now, time.monotonic() - now)
+        asked = (tuple(exclude), frozenset(disabled), frozenset(allowed))
+        if last is not None and last.asked == asked:
+            found = _with_barred(found, last.found)
+        self._searches[folder] = _Search(found, now, time.monotonic() - now, asked)
         return found
 
     def _remote(self, loaded: LoadedSettings) -> dict[Source, str]:
@@ -233,6 +237,13 @@ def rules_of(setting: SourceSettings, parent_key: str | None) -> Rules:
         setting.max_age_days,
         parent_key,
     )
+
+
+def _with_barred(found: Discovery, before: Discovery) -> Discovery:
+    """With the sources of before that nobody may look at any more: they are asked, and say why they cannot be read."""
+    known = {source.path for source in found.sources}
+    barred = [source for source in before.sources if source.path not in known and is_barred(source.path)]
+    return replace(found, sources=(*found.sources, *barred)) if barred else found
 
 
 def _is_off(path: Path, off: Sequence[str]) -> bool:

@@ -54,6 +54,23 @@ def may_exist(path: Path) -> bool:
     return True
 
 
+def is_barred(path: Path) -> bool:
+    """True for what may not be read, by its own permissions or those of a folder above it, where it may not even be
+    there."""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            with os.scandir(path):
+                (path / ".").stat()  # what lies in it may be looked at
+        elif stat.S_ISREG(mode):
+            os.close(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)))
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
 def leads_out(path: Path, *homes: Path) -> bool:
     """True if a path, all links followed, lies in none of the folders. These may lie behind links themselves.
 

@@ -24,6 +24,7 @@ from typing import Final
 from tried.pool.journal import OUR_JOURNAL
 from tried.pool.sources.registry import HYDRA, JOURNALS, TABLE_NAMES, Hints, SourceKind, kinds, made_by
 from tried.pool.sources.source import Skipped, Source, limited
+from tried.storage.files import reason_of
 from tried.storage.paths import exists, is_link, leads_out
 
 __all__ = ["JOURNALS", "TABLE_NAMES", "Discovery", "discover", "project_of"]
@@ -54,7 +55,7 @@ CHILD_LIMIT: Final = 500
 """Subfolders of one folder that are searched, so that a folder of many does not use up the search."""
 
 LINKS_SHOWN: Final = 20
-"""Links out of the workspace that are told one by one."""
+"""Links out of the workspace that are told one by one, and folders that nobody may look into."""
 
 IS_LINK_OUT: Final = "is a link out of the workspace and is not read without your consent"
 LIES_OUTSIDE: Final = "lies outside of the workspace and is not read without your consent"
@@ -103,12 +104,14 @@ def project_of(folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """Names in a folder. `links` are those of links, to folders or files; `cut`: there are more than are listed."""
+    """Names in a folder. `links` are those of links, to folders or files; `cut`: there are more than are listed;
+    `failure`: why nobody may look."""
 
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     links: frozenset[str] = frozenset()
     cut: bool = False
+    failure: str | None = None
 
 
 @dataclass
@@ -121,6 +124,7 @@ class _Search:
     found: dict[Path, SourceKind] = field(default_factory=dict)
     links: dict[Path, None] = field(default_factory=dict)
     limits: dict[str, Skipped] = field(default_factory=dict)
+    barred: list[Skipped] = field(default_factory=list)
 
     def run(self, deadline: float, depth_limit: int) -> Discovery:
         every = kinds(self.disabled)
@@ -136,11 +140,15 @@ class _Search:
                 continue
             searched += 1
             listing = listing_of(place)
+            if listing.failure is not None:
+                self.barred.append(Skipped(str(place), listing.failure))
             self._ask(every, place, listing)
             if depth < depth_limit:
                 pending.extend((path, depth + 1) for path in self._inner(place, listing))
         project = project_of(self.folder)
-        return Discovery(tuple(self._sources(every, project)), tuple(self.limits.values()), tuple(self.links))
+        sources = tuple(self._sources(every, project))
+        limits = (*self.limits.values(), *limited(self.barred, LINKS_SHOWN))
+        return Discovery(sources, limits, tuple(self.links))
 
     def _ask(self, every: Sequence[SourceKind], place: Path, listing: _Listing) -> None:
         """What each kind finds directly in a folder."""
@@ -276,6 +284,8 @@ def listing_of(place: Path) -> _Listing:
                         links.add(entry.name)
                 except OSError:
                     continue
+    except PermissionError as error:
+        return _Listing(failure=f"cannot be listed: {reason_of(error)}; pools in it are not found")
     except OSError:
         return _Listing()
     if "pyvenv.cfg" in files or "conda-meta" in folders:

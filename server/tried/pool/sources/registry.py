@@ -133,6 +133,8 @@ def _is_table(path: Path) -> bool:
     try:
         with open_plain(path) as file:
             return is_results_table(file.read(_PEEK))
+    except PermissionError:  # whoever reads it then says why it cannot
+        return True
     except OSError:
         return False
 
@@ -154,6 +156,8 @@ def _is_log(path: Path) -> bool:
     try:
         with open_plain(path) as file:
             found = read_line(file.readline(_PEEK)).records
+    except PermissionError:
+        return True
     except OSError:
         return False
     return any(record.params or record.metrics or record.conclusion or record.hypothesis for record in found)

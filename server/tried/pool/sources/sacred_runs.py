@@ -21,7 +21,7 @@ from tried.pool.sources.common.run_log import ending_in, tail_of
 from tried.pool.sources.common.run_parents import relative_name, subfolders
 from tried.pool.sources.source import Delta
 from tried.pool.sources.tracked_run import Status, TrackedRun
-from tried.storage.paths import is_file
+from tried.storage.paths import is_barred, is_file
 
 STATUSES: Final[Mapping[str, Status]] = {
     "COMPLETED": "finished",
@@ -59,7 +59,7 @@ class SacredRunsSource:
 
     def signature(self, key: str) -> Signature | None:
         folder = self.path / key
-        return signature_of(folder / name for name in FILES) if is_file(folder / "run.json") else None
+        return signature_of(folder / name for name in FILES) if _is_run(folder) else None
 
     def read(self, key: str) -> Reading:
         run = FolderReader(self.path / key, key)
@@ -78,8 +78,13 @@ def store_at(folder: Path, folders: Collection[str], files: Collection[str]) -> 
     marks = "_sources" in folders or "_resources" in folders
     if not names or (names[0] != "1" and not marks):
         return ()
-    is_sacreds = any(is_file(folder / name / "run.json") for name in islice(names, LOOKED_AT))
+    is_sacreds = any(_is_run(folder / name) for name in islice(names, LOOKED_AT))
     return (folder,) if is_sacreds else ()
+
+
+def _is_run(folder: Path) -> bool:
+    """Also where nobody may look: whoever reads it then says so."""
+    return is_file(folder / "run.json") or is_barred(folder / "run.json")
 
 
 def _may_be_run(name: str) -> bool:

@@ -161,12 +161,15 @@ def _newest(restless: list[str], seen: Mapping[str, Signature]) -> list[str]:
 
 
 def signature_of(paths: Iterable[str | os.PathLike[str]]) -> Signature | None:
-    """Of files that make up a run; None if none of them is there."""
+    """Of files that make up a run; None if none of them is there, as far as one may look."""
     newest = 0
     told: list[tuple[int, int, int]] = []
     for number, path in enumerate(paths):
         try:
             status = os.stat(path)  # noqa: PTH116 (of many, often)
+        except PermissionError:  # whoever reads it then says why it cannot
+            told.append((number, -1, -1))
+            continue
         except (OSError, ValueError):
             continue
         newest = max(newest, status.st_mtime_ns)

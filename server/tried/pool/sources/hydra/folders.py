@@ -28,7 +28,7 @@ from tried.pool.sources.hydra.inner_wandb import FOLDER as WANDB
 from tried.pool.sources.hydra.inner_wandb import wandb_files, with_wandb
 from tried.pool.sources.hydra.job import LOGGER_FOLDERS, files_of, read_job
 from tried.pool.sources.source import Delta
-from tried.storage.paths import exists, is_file, is_folder
+from tried.storage.paths import exists, is_barred, is_file, is_folder
 
 DEPTH_LIMIT: Final = 6
 """Levels below the source's folder at which a job may lie."""
@@ -160,13 +160,13 @@ def store_at(folder: Path, folders: Collection[str], files: Collection[str]) -> 
 
 
 def _has_a_job(folder: Path) -> bool:
-    """Whether a job lies within three levels, the newest names first."""
+    """Whether a job lies within three levels, the newest names first, or may lie where nobody may look."""
     pending, looked = [(folder, 0)], 0
     while pending and looked < LOOKED_AT:
         place, depth = pending.pop()
         looked += 1
         names = _subfolders(place)
-        if ".hydra" in names:
+        if ".hydra" in names or (not names and is_barred(place)):
             return True
         if depth < 3:
             pending.extend((place / name, depth + 1) for name in names[-20:] if name[0] != ".")
