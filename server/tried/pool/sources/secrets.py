@@ -40,10 +40,25 @@ _KNOWN_TOKEN = re.compile(
     r"|sk-[A-Za-z0-9_-]{32,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,400}\.eyJ[\w-]{10,4000}\.[\w-]{10,}"
     r"|hooks\.slack\.com/services/[\w/]{20,})"
 )
-_HINT = re.compile(
-    r"(?i)key|secret|passw|passphrase|pwd|credential|token|connection|auth|bearer|://|[?&]sig|hf_|gh\w_|github_pat|glpat"
-    r"|xox|sk-|AKIA|eyJ|hooks\.slack"
+_HINTS: Final = (
+    *(
+        "key",
+        "secret",
+        "passw",
+        "passphrase",
+        "pwd",
+        "credential",
+        "token",
+        "connection",
+        "auth",
+        "bearer",
+        "://",
+        "sig=",
+    ),
+    *("signature=", "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "glpat", "xox", "sk-", "akia", "eyj"),
+    "hooks.slack",
 )
+"""In lower case: a text without any of them has nothing that the patterns above find."""
 _NOTHING: Final = frozenset({"", "true", "false", "none", "null"})
 
 
@@ -91,7 +106,7 @@ def _is_harmless(texts: Mapping[Any, Any]) -> bool:
     if any(map(_names_secret, texts)):
         return False
     try:
-        return not _HINT.search("\n".join(texts.values()))
+        return not _hints("\n".join(texts.values()))
     except TypeError:
         return False
 
@@ -104,8 +119,13 @@ def _names_secret(key: object) -> str:
     return "surely" if _KEY.search(key) else "perhaps" if _PERHAPS_KEY.search(key) else ""
 
 
+def _hints(text: str) -> bool:
+    lower = text.lower()
+    return any(hint in lower for hint in _HINTS)
+
+
 def _text_without(text: str) -> str:
-    if not _HINT.search(text):
+    if not _hints(text):
         return text
     text = _ADDRESS.sub(rf"\1{HIDDEN}@", text)
     text = _KNOWN_TOKEN.sub(HIDDEN, text)
