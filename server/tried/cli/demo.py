@@ -17,6 +17,7 @@ from tried.cli.demo_client import DemoClient
 from tried.cli.failure import Failure
 from tried.cli.output import console, line_of
 from tried.render.escape import plain, shortened
+from tried.render.words import counted
 
 SPEAKING = (
     "configs/hot_start.py",
@@ -92,7 +93,7 @@ def _pool(client: DemoClient, workspace: Path) -> None:
     status = client.request("tried/status", {})
     for source in (source for folder in (status or {}).get("folders", ()) for source in folder["sources"]):
         place = Path(source["path"]).relative_to(workspace).as_posix()
-        counts = f"{source['records']:>3} runs, {source['dead_ends']:>2} dead ends"
+        counts = f"{counted(source['records'], 'run'):>7}, {counted(source['dead_ends'], 'dead end')}"
         out.print(line_of(f"     {place:<26} {source['kind']:<14} {counts}"))
     out.print()
 
