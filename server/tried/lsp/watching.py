@@ -28,7 +28,7 @@ PATTERNS = (
     "**/*.{db,sqlite,sqlite3}",
     "**/*.{db,sqlite,sqlite3}-wal",
     "**/mlruns/*/*/meta.yaml",
-    "**/mlruns/*/*/tags/mlflow.note.content",
+    "**/mlruns/*/*/tags/{mlflow.note.content,dead-end}",
     "**/wandb/*run-*/files/{config.yaml,wandb-summary.json}",
     "**/.hydra/overrides.yaml",
 )
