@@ -18,7 +18,7 @@ from tried.pool.sources.kit import scan_all
 from tried.pool.sources.mlflow.database import MlflowDatabaseSource
 from tried.pool.sources.optuna.journal import OptunaJournalSource
 from tried.pool.sources.sniffing import source_of
-from tried.storage.files import StorageError, append_line
+from tried.storage.files import StorageError, append_lines
 from tried.storage.repository import Repository
 from tried.workspace import Workspace
 
@@ -101,7 +101,7 @@ def test_nothing_is_appended_to_a_pipe(tmp_path: Path) -> None:
 
     def told() -> str:
         with pytest.raises(StorageError) as error:
-            append_line(tmp_path / "pool.jsonl", b"x" * 200_000)
+            append_lines(tmp_path / "pool.jsonl", (b"x" * 200_000,))
         return str(error.value)
 
     assert "it is a pipe, a socket or a device, not a file" in at_once(told)

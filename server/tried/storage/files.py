@@ -46,11 +46,6 @@ def locked(path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
         lock.release()
 
 
-def append_line(path: Path, line: bytes) -> None:
-    """Append one line (without its line end) to a file; see `append_lines`."""
-    append_lines(path, (line,))
-
-
 def append_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Append lines (without their line ends) to a file, created with its folder if need be, and sync it to the disk.
 

@@ -41,7 +41,6 @@ Make = Callable[[Path, Path | None], Source]
 """(a store, the folder that relative ids are told from) → the source."""
 
 _PEEK: Final = 64 * 1024
-_JOURNAL_SUFFIXES: Final = (".log", ".jsonl", ".journal")
 
 
 @dataclass(frozen=True, slots=True)
