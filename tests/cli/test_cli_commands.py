@@ -263,8 +263,8 @@ class TestWhatWasNotRead:
         result = tried("pool", "--pool", "notes.txt")
 
         assert result.err == (
-            "tried: no past experiments in notes.txt: a pool is a journal (JSONL, a record a line), a results table"
-            " (.tsv or .csv with a status column), or a folder of them\n"
+            "tried: no past experiments in notes.txt: a pool is a tracker's store (mlflow.db, mlruns, wandb, outputs, …),"
+            " a results table (.tsv, .csv), a journal (JSONL, a record a line), or a folder of them\n"
         )
         assert "not read: line 1: not valid JSON" in result.out
 
@@ -416,7 +416,7 @@ class TestPool:
         result = tried("pool")
 
         assert (result.status, result.out) == (0, "")
-        assert result.err.startswith(f"tried: no past experiments found in {tried.folder}: put a journal at .tried/")
+        assert result.err.startswith(f"tried: no past experiments found in {tried.folder}: no runs of MLflow")
 
     def test_another_folder_can_be_named(self, tried: Runner) -> None:
         tried.journal(HOT, name="there/.tried/pool.jsonl")

@@ -148,8 +148,8 @@ def empty_pool_advice(workspace: Workspace, pools: list[Path] | None = None) -> 
     """What to do when there is nothing that was tried."""
     if pools:
         return (
-            f"no past experiments in {', '.join(map(str, pools))}: a pool is a journal (JSONL, a record a line), a"
-            " results table (.tsv or .csv with a status column), or a folder of them"
+            f"no past experiments in {', '.join(map(str, pools))}: a pool is a tracker's store (mlflow.db, mlruns,"
+            " wandb, outputs, …), a results table (.tsv, .csv), a journal (JSONL, a record a line), or a folder of them"
         )
     if workspace.source_problems:
         return (
@@ -162,6 +162,7 @@ def empty_pool_advice(workspace: Workspace, pools: list[Path] | None = None) -> 
             " name another pool in tried.toml ([pool] sources)"
         )
     return (
-        f"no past experiments found in {workspace.folder}: put a journal at .tried/pool.jsonl or a results.tsv beside"
-        " the scripts, name others in tried.toml ([pool] sources), or pass --pool FILE"
+        f"no past experiments found in {workspace.folder}: no runs of MLflow, Hydra, W&B or another tracker, no"
+        " results.tsv, no .tried/pool.jsonl. Name others in tried.toml ([pool] sources), pass --pool PATH, or write a"
+        " run down with `tried record`"
     )
