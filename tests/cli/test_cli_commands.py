@@ -263,7 +263,8 @@ class TestWhatWasNotRead:
         result = tried("pool", "--pool", "notes.txt")
 
         assert result.err == (
-            "tried: no past experiments in notes.txt: a pool is a tracker's store (mlflow.db, mlruns, wandb, outputs, …),"
+            "tried: no past experiments in notes.txt: a pool is a tracker's store (mlflow.db, mlruns, wandb, outputs,"
+            " …),"
             " a results table (.tsv, .csv), a journal (JSONL, a record a line), or a folder of them\n"
         )
         assert "not read: line 1: not valid JSON" in result.out
