@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "server" / "tried"
-CORE = ("text", "architecture", "pool", "draft", "ranking", "findings", "evaluation", "review")
+CORE = ("text", "architecture", "pool", "draft", "ranking", "findings", "evaluation", "review", "related")
 SHELL = {"pygls", "lsprotocol", "typer", "rich", "watchfiles"}
 MAY_IMPORT = {
     "text": set(),
@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "ranking": {"architecture", "pool"},
     "findings": {"text", "draft", "pool"},
     "review": {"text", "draft", "pool", "findings"},
+    "related": {"text", "architecture", "draft", "pool", "ranking", "findings", "record_names", "analysis"},
     "evaluation": {"text", "draft", "pool", "ranking", "findings"},
 }
 
@@ -53,7 +54,7 @@ def test_rooms_import_in_one_direction(room: str) -> None:
         assert known <= MAY_IMPORT[room] | {room}, path
 
 
-@pytest.mark.parametrize("room", ["draft", "ranking", "findings", "review", "architecture", "text"])
+@pytest.mark.parametrize("room", ["draft", "ranking", "findings", "review", "related", "architecture", "text"])
 def test_nothing_there_reads_a_clock_a_file_or_random_numbers(room: str) -> None:
     forbidden = {"random", "time", "secrets", "socket", "subprocess", "urllib", "http", "os"}
     calls = {"open", "now", "today", "utcnow", "read_text", "read_bytes", "eval", "exec", "__import__"}

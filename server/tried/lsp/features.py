@@ -13,17 +13,27 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as t
 
 from tried.lsp import (
+    absence,
     code_actions,
+    code_lens,
     commands,
+    completion,
     configuration,
     consents,
+    definition,
     diagnostics,
+    document_links,
+    experiments,
+    findings_list,
     hover,
+    inlay_hints,
     lifecycle,
     notices,
+    record,
     related,
     settings_problems,
     status,
+    symbols,
     synchronization,
     watching,
 )
@@ -42,8 +52,27 @@ HANDLERS: dict[str, Callable[[Session, Any], Any]] = {
     t.TEXT_DOCUMENT_DID_CLOSE: synchronization.did_close,
     t.TEXT_DOCUMENT_HOVER: hover.hover,
     t.TEXT_DOCUMENT_CODE_ACTION: code_actions.code_actions,
+    t.TEXT_DOCUMENT_CODE_LENS: code_lens.code_lens,
+    t.TEXT_DOCUMENT_INLAY_HINT: inlay_hints.inlay_hints,
+    t.TEXT_DOCUMENT_COMPLETION: completion.completion,
+    t.TEXT_DOCUMENT_DOCUMENT_LINK: document_links.document_links,
+    t.TEXT_DOCUMENT_DEFINITION: definition.definition,
+    t.WORKSPACE_SYMBOL: symbols.symbols,
     related.METHOD: related.related,
+    experiments.METHOD: experiments.experiments,
+    absence.METHOD: absence.absence,
+    findings_list.METHOD: findings_list.findings_list,
+    record.METHOD: record.record,
     status.METHOD: status.status,
+}
+
+CUSTOM_PARAMS: dict[str, type[Any]] = {
+    related.METHOD: related.RelatedParams,
+    experiments.METHOD: experiments.ExperimentsParams,
+    absence.METHOD: absence.AbsenceParams,
+    findings_list.METHOD: findings_list.FindingsParams,
+    record.METHOD: record.RecordParams,
+    status.METHOD: status.StatusParams,
 }
 
 PULL_HANDLERS: dict[str, Callable[[Session, Any], Any]] = {
@@ -81,8 +110,8 @@ def register_features(server: TriedServer, session: Session) -> None:
         _register(server, session, method, handler)
     for name, command in COMMANDS.items():
         server.command(name)(_command(session, command))
-    server.protocol.register_custom(related.METHOD, related.RelatedParams)
-    server.protocol.register_custom(status.METHOD, status.StatusParams)
+    for method, params in CUSTOM_PARAMS.items():
+        server.protocol.register_custom(method, params)
     for subscribe in SUBSCRIBERS:
         subscribe(session)
 

@@ -303,6 +303,47 @@ class CodeActionSettings(_Group):
     )
 
 
+class CodeLensSettings(_Group):
+    """The line above the first entry that says where the config stands."""
+
+    enable: bool = Field(
+        default=True,
+        description="Say above the first entry whether this was run before, what is nearest, what ended badly nearby.",
+    )
+
+
+class InlayHintSettings(_Group):
+    """What stands beside values that were tried."""
+
+    enable: bool = Field(
+        default=False, description="Say beside each value how many runs had it, the best of them, and the dead ends."
+    )
+
+
+class CompletionSettings(_Group):
+    """Values to choose from while one is typed."""
+
+    enable: bool = Field(
+        default=True, description="Offer the values that were tried for a key, the best first, with how they ended."
+    )
+
+
+class LinkSettings(_Group):
+    """Ids of records in a config."""
+
+    enable: bool = Field(
+        default=True, description="Make links of the ids of records in comments and values, and open their records."
+    )
+
+
+class SymbolSettings(_Group):
+    """The editor's search for symbols of the workspace."""
+
+    enable: bool = Field(
+        default=True, description="Find past experiments in the editor's search for workspace symbols."
+    )
+
+
 class EditorSettings(_Group):
     """How the language server behaves while you type."""
 
@@ -366,6 +407,11 @@ class Settings(_Group):
     findings: FindingsSettings = Field(default_factory=FindingsSettings)
     hover: HoverSettings = Field(default_factory=HoverSettings)
     code_actions: CodeActionSettings = Field(default_factory=CodeActionSettings)
+    code_lens: CodeLensSettings = Field(default_factory=CodeLensSettings)
+    inlay_hints: InlayHintSettings = Field(default_factory=InlayHintSettings)
+    completion: CompletionSettings = Field(default_factory=CompletionSettings)
+    links: LinkSettings = Field(default_factory=LinkSettings)
+    symbols: SymbolSettings = Field(default_factory=SymbolSettings)
     editor: EditorSettings = Field(default_factory=EditorSettings)
     remote: tuple[RemoteSettings, ...] = Field(
         default=(),
