@@ -6,19 +6,37 @@ STAMP := $(VENV)/.installed
 
 TRACKERS := .venv-trackers
 TRACKERS_STAMP := $(TRACKERS)/.installed
+CLIENT := vscode-client
+CLIENT_STAMP := $(CLIENT)/node_modules/.installed
 
-.PHONY: demo test test-trackers lint clean
+.PHONY: demo test test-trackers test-vscode lint lint-vscode vsix vsix-bundled clean
 .DELETE_ON_ERROR:
 
 demo: $(STAMP)
 	$(BIN)/tried demo
 
-test: lint
+test: lint lint-vscode
 	$(BIN)/python -m pytest --ignore tests/trackers
+	$(MAKE) test-vscode
+
+# Packages the extension, installs it into a real VS Code and uses it there. The workbench is kept between runs.
+test-vscode: $(STAMP) $(CLIENT_STAMP)
+	cd $(CLIENT) && npm test
+	cd $(CLIENT) && node test/workbench/run.mjs
+
+vsix: $(CLIENT_STAMP)
+	cd $(CLIENT) && npm run package
+
+# With the server inside, for this platform.
+vsix-bundled: $(STAMP) $(CLIENT_STAMP)
+	cd $(CLIENT) && npm run package-bundled
 
 # The trackers themselves write runs, which tried then reads. They live in an environment of their own.
 test-trackers: $(STAMP) $(TRACKERS_STAMP)
 	$(BIN)/python -m pytest tests/trackers
+
+lint-vscode: $(CLIENT_STAMP)
+	cd $(CLIENT) && npm run check
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -36,5 +54,10 @@ $(TRACKERS_STAMP): tests/trackers/requirements.txt
 	$(TRACKERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
+$(CLIENT_STAMP): $(CLIENT)/package-lock.json
+	node -e 'const v = process.versions.node; if (parseInt(v) < 20) { console.error("the VS Code client needs Node 20 or later, and this is " + v); process.exit(1); }'
+	cd $(CLIENT) && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(TRACKERS) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(TRACKERS) $(CLIENT)/node_modules $(CLIENT)/dist .mypy_cache .pytest_cache .ruff_cache
