@@ -163,6 +163,17 @@ def rank_in(
     return rank(query, snapshot.index, now=now, limit=limit or settings.ranking.limit, policy=policy, also=also)
 
 
+def rank_of_in(
+    snapshot: PoolSnapshot, query: RetrievalQuery, now: datetime, settings: Settings, record_id: str
+) -> tuple[int, ScoredRecord] | None:
+    """(place from 1, the record with its score) of one record in that ranking; None if the pool does not have it."""
+    from tried.ranking.policy import Policy
+    from tried.ranking.rank import rank_of
+
+    policy = Policy(half_life_days=settings.ranking.half_life_days)
+    return rank_of(query, snapshot.index, record_id, now=now, policy=policy)
+
+
 def finding_settings(settings: Settings) -> FindingSettings:
     """The part of the settings that decides when to speak."""
     from tried.findings.settings import FindingSettings

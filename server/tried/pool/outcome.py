@@ -26,6 +26,7 @@ __all__ = [
     "is_broken",
     "is_dead_end",
     "is_debug_run",
+    "moved_the_right_way",
     "moved_the_wrong_way",
     "objective_of",
     "worked",
@@ -102,11 +103,16 @@ def is_dead_end(record: ExperimentRecord, directions: Directions | None = None) 
     return is_broken(record) or _all_wrong(record, directions)
 
 
-def moved_the_wrong_way(record: ExperimentRecord, metric: str, directions: Directions | None = None) -> bool:
-    """The metric's direction is known and its delta is against it."""
+def moved_the_right_way(record: ExperimentRecord, metric: str, directions: Directions | None = None) -> bool | None:
+    """Whether the metric's delta is as its direction asks; None where that is not known, or nothing moved."""
     direction = direction_of(metric, record, directions)
     delta = _deltas(record).get(metric)
-    return direction is not None and delta is not None and _judge(delta, direction) is False
+    return None if direction is None or delta is None else _judge(delta, direction)
+
+
+def moved_the_wrong_way(record: ExperimentRecord, metric: str, directions: Directions | None = None) -> bool:
+    """The metric's direction is known and its delta is against it."""
+    return moved_the_right_way(record, metric, directions) is False
 
 
 def is_broken(record: ExperimentRecord) -> bool:

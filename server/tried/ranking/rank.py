@@ -45,6 +45,9 @@ from tried.ranking.tokenizer import tokenize
 _MARGIN: Final = 1e-9
 """More than twice what an approximate score can be off: a record this far below the limit cannot be above it."""
 
+_MANY_ALIKE: Final = 5_000
+"""Records of one score up to which a place among them is told to the last bit."""
+
 
 def rank(
     query: RetrievalQuery,
@@ -81,6 +84,28 @@ def rank(
         ScoredRecord(index.reader(result.id), result.score, result.components, result.terms)
         for result in (*results, *others)
     ]
+
+
+def rank_of(
+    query: RetrievalQuery, index: RankingIndex, record_id: str, *, now: datetime, policy: Policy = DEFAULT_POLICY
+) -> tuple[int, ScoredRecord] | None:
+    """(place from 1, the record with its score) of one record in the whole ranking; None if it is no candidate."""
+    now = in_utc(now)
+    parts = [part for segment in index.segments if len((part := candidates_of(segment, query, now)).rows)]
+    scoring = _Scoring.of(query, parts, now, policy) if parts else None
+    place = scoring.place_of(record_id) if scoring is not None else None
+    if scoring is None or place is None:
+        return None
+    result = scoring.result(place)
+    scores = scoring.approximate_scores()
+    above = int(np.count_nonzero(scores > result.score + _MARGIN))
+    close = np.flatnonzero(np.abs(scores - result.score) <= _MARGIN).tolist()
+    if len(close) <= _MANY_ALIKE:
+        above += sum(_order(scoring.result(other)) < _order(result) for other in close)
+    else:  # a pool of copies: their last bits are not worth the wait
+        above += sum(scoring.id_at(other) < record_id for other in close)
+    scored = ScoredRecord(index.reader(result.id), result.score, result.components, result.terms)
+    return above + 1, scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +183,18 @@ class _Scoring:
         size = len(self.words)
         if limit is None or limit >= size:
             return list(range(size))
-        recencies = [approximate_recency(part, self.now, self.half_life_days) for part in self.parts]
-        signals = (self.lexical, self.structural, np.concatenate(recencies), self.importance)
-        scores = np.zeros(size)
-        for weight, signal in zip(self.weights.values(), signals, strict=True):
-            scores += weight.value * signal
+        scores = self.approximate_scores()
         threshold = np.partition(scores, size - limit)[size - limit]
         return np.flatnonzero(scores >= threshold - _MARGIN).tolist()
+
+    def approximate_scores(self) -> Column:
+        """Of all candidates; recency up to its last bits."""
+        recencies = [approximate_recency(part, self.now, self.half_life_days) for part in self.parts]
+        signals = (self.lexical, self.structural, np.concatenate(recencies), self.importance)
+        scores = np.zeros(len(self.words))
+        for weight, signal in zip(self.weights.values(), signals, strict=True):
+            scores += weight.value * signal
+        return scores
 
     def place_of(self, record_id: str) -> int | None:
         before = 0
@@ -174,6 +204,10 @@ class _Scoring:
                 return before + int(np.searchsorted(part.rows, row))
             before += len(part.rows)
         return None
+
+    def id_at(self, place: int) -> str:
+        segment, row = self._row(place)
+        return segment.ids[row]
 
     def result(self, place: int) -> _Result:
         """The formula itself, for one candidate."""
