@@ -91,6 +91,11 @@ class SourceFinder:
                 woken = True
         return woken
 
+    def hurry(self) -> None:
+        """All sources are asked at the next scan, whatever it costs."""
+        for pace in list(self._paces.values()):
+            pace.hurry()
+
     def find(self, loaded: LoadedSettings, allowed: Collection[str]) -> SourcesInForce:
         """All sources, in the order in which the pool takes them. `allowed`: the places outside that may be read."""
         pool = loaded.settings.pool

@@ -205,7 +205,7 @@ class RawClient:
 
     def leftovers(self, *expected: str) -> list[Message]:
         """What the server said that nobody took, but for progress, word of related experiments, and `expected`."""
-        usual = {"$/progress", "tried/relatedDidChange", *expected}
+        usual = {"$/progress", "tried/relatedDidChange", "tried/statusDidChange", *expected}
         unasked = [message for message in self.notifications if message["method"] not in usual]
         return [*unasked, *self.nameless, *self.responses.values()]
 

@@ -1,4 +1,4 @@
-"""What code actions and editors can have done: mark records, silence in tried.toml, open a record.
+"""What code actions and editors can have done: mark records, silence in tried.toml, open a record, look for runs anew.
 
 Every command takes one table of arguments and answers with one; a mistake is an error with a message for the user.
 """
@@ -12,7 +12,9 @@ from typing import Any, get_args
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
+from tried.lsp import status
 from tried.lsp.open_document import Document
+from tried.lsp.progress import Progress
 from tried.lsp.session import Session
 from tried.lsp.silence_table import add_silence
 from tried.lsp.uris import uri_of
@@ -25,6 +27,7 @@ MARK = "tried.markRecord"
 CONCLUDE = "tried.concludeRecords"
 SILENCE = "tried.silence"
 OPEN_RECORD = "tried.openRecord"
+RESCAN = "tried.rescan"
 
 REQUEST_FAILED = -32803
 
@@ -106,6 +109,25 @@ async def open_record(session: Session, arguments: object) -> dict[str, Any]:
     if not shown:
         session.client.show(f"{record.id} is in {path}, line {line}.", t.MessageType.Info)
     return {"file": str(path), "line": line, "shown": shown}
+
+
+async def rescan(session: Session, arguments: object) -> dict[str, Any]:
+    """`{uri?}`: looks for sources anew and asks each of them what is new, in the folder of a document or in all. A
+    folder that was not read is read. Answers with `tried.status/v1` as of then."""
+    uri = _text(_table(arguments), "uri")
+    folders, params = session.known_folders, status.StatusParams()
+    if uri:
+        document = session.documents.get(uri)
+        if document is None:
+            raise JsonRpcInvalidParams("uri must name an open document")
+        if not document.is_placed:
+            await session.analysed(document, patience=None)
+        folders = [document.folder] if document.folder is not None else []
+        params = status.StatusParams(t.TextDocumentIdentifier(uri))
+    async with Progress(session.client, "Looking for past experiments"):
+        for folder in folders:
+            await session.rescan(folder)
+    return await status.status(session, params)
 
 
 def _table(arguments: object) -> Mapping[str, Any]:

@@ -86,6 +86,7 @@ COMMANDS: dict[str, Callable[[Session, Any], Awaitable[Any]]] = {
     commands.CONCLUDE: commands.conclude_all,
     commands.SILENCE: commands.silence,
     commands.OPEN_RECORD: commands.open_record,
+    commands.RESCAN: commands.rescan,
 }
 
 OPTIONS: dict[str, Any] = {
@@ -99,6 +100,7 @@ SUBSCRIBERS = (
     diagnostics.subscribe,
     settings_problems.subscribe,
     related.subscribe,
+    status.subscribe,
     notices.subscribe,
     consents.subscribe,
 )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types as t
 
@@ -30,6 +30,9 @@ log = logging.getLogger("tried.lsp")
 REDISCOVER_SECONDS = 30.0
 """Sources that appear in places where none was are found this late at most, but for those in the folder itself and
 beside open documents."""
+
+PROGRESS_SECONDS = 0.5
+"""While a pool is being read, word of how far it is goes out at most so often."""
 
 GROWTH = 1.5
 """While a pool is being read, open documents are looked at anew whenever it has grown by so much: a few times in all,
@@ -78,16 +81,23 @@ class Folder:
         """True while nothing is being read."""
         return self.loaded.is_set() and not self._busy.locked()
 
-    async def load(self, client: Client, loader: ThreadPoolExecutor, grown: Callable[[], None]) -> None:
-        """Reads settings and pool, with progress; `grown` is called now and then while records come in. The folder is
-        usable afterwards even if its pool is not."""
+    @property
+    def state(self) -> Literal["unread", "reading", "ready"]:
+        return "ready" if self.loaded.is_set() else "reading" if self.loading else "unread"
+
+    async def load(
+        self, client: Client, loader: ThreadPoolExecutor, grown: Callable[[], None], progressed: Callable[[], None]
+    ) -> None:
+        """Reads settings and pool, with progress; `grown` is called now and then while records come in, `progressed`
+        when `progress` is another one. The folder is usable afterwards even if its pool is not."""
         async with self._busy:
             loop = asyncio.get_running_loop()
+            progressed()
             try:
                 workspace = self.workspace = await loop.run_in_executor(loader, self._open)
                 self.usable.set()
                 async with Progress(client, "Reading past experiments") as progress:
-                    report, more = self._noting(progress.from_thread()), self._growing(grown)
+                    report, more = self._noting(progress.from_thread(), progressed), self._growing(grown)
                     await loop.run_in_executor(loader, workspace.refresh, report, datetime.now(UTC), more)
                 self._stamp, self._searched_at = self._stamped, time.monotonic()
                 self._tell_of_skipped(client)
@@ -107,12 +117,20 @@ class Folder:
         self._stamped = stamp_of(self._places())
         return workspace
 
-    def _noting(self, tell: Callable[[int, int, str], None]) -> Callable[[int, int, str], None]:
+    def _noting(
+        self, tell: Callable[[int, int, str], None], progressed: Callable[[], None]
+    ) -> Callable[[int, int, str], None]:
         """What the loading thread calls with its progress."""
+        loop = asyncio.get_running_loop()
+        last = 0.0
 
         def report(done: int, total: int, what: str) -> None:
+            nonlocal last
             self.progress = (done, total, what)
             tell(done, total, what)
+            if time.monotonic() - last >= PROGRESS_SECONDS:
+                last = time.monotonic()
+                on_loop(loop, progressed)
 
         return report
 
@@ -134,9 +152,18 @@ class Folder:
 
         return published
 
-    async def refresh(self, client: Client, loader: ThreadPoolExecutor, *, reconfigure: bool = False) -> bool:
-        """Finds the sources anew and reads what has changed; True if an answer may be another one now."""
-        return await self._read(client, loader, lambda workspace: self._refresh(workspace, reconfigure))
+    async def refresh(
+        self, client: Client, loader: ThreadPoolExecutor, *, reconfigure: bool = False, thorough: bool = False
+    ) -> bool:
+        """Finds the sources anew and reads what has changed; True if an answer may be another one now. `thorough`: each
+        source is asked, also one that is asked seldom because asking costs."""
+
+        def work(workspace: Workspace) -> None:
+            if thorough:
+                workspace.hurry()
+            self._refresh(workspace, reconfigure)
+
+        return await self._read(client, loader, work)
 
     async def poll(self, client: Client, loader: ThreadPoolExecutor) -> bool:
         """Reads what has changed in settings and known sources, at a small cost; True as for `refresh`."""

@@ -59,7 +59,8 @@ Listener = Callable[[Document], None]
 
 class Session:
     """Everything mutable. Features subscribe: `listeners` are called when a document was analysed, `closers` when it is
-    closed, `folder_listeners` when a folder's settings or pool were read, and when a folder goes."""
+    closed, `folder_listeners` when a folder's settings or pool were read, and when a folder goes, `progress_listeners`
+    when a folder begins to be read and, now and then, while it is."""
 
     def __init__(self, client: Client, pools: Sequence[Path] = ()) -> None:
         self.client = client
@@ -69,6 +70,7 @@ class Session:
         self.listeners: list[Listener] = []
         self.closers: list[Listener] = []
         self.folder_listeners: list[Callable[[Folder], None]] = []
+        self.progress_listeners: list[Callable[[Folder], None]] = []
         self.initial_settings: Mapping[str, Any] = {}
         self.pushed_settings: Mapping[str, Any] = {}
         self.common_settings: Mapping[str, Any] = {}
@@ -193,9 +195,18 @@ class Session:
     def known_folders(self) -> list[Folder]:
         return [*self.folders, *self.inner_folders.values()]
 
-    async def refresh(self, folder: Folder, *, reconfigure: bool = False) -> None:
+    async def refresh(self, folder: Folder, *, reconfigure: bool = False, thorough: bool = False) -> None:
         """Reads what changed in a folder's pool or settings, and analyses its documents anew if need be."""
-        self._refreshed(folder, await folder.refresh(self.client, self.loaders, reconfigure=reconfigure))
+        changed = await folder.refresh(self.client, self.loaders, reconfigure=reconfigure, thorough=thorough)
+        self._refreshed(folder, changed)
+
+    async def rescan(self, folder: Folder) -> None:
+        """Looks for sources anew and asks each of them; a folder that was not read is read."""
+        if folder.loaded.is_set():
+            await self.refresh(folder, reconfigure=True, thorough=True)
+        else:
+            self._start_reading(folder)
+            await folder.loaded.wait()
 
     async def poll(self, folder: Folder) -> None:
         """The same, if a file on the disk looks as if it had changed."""
@@ -325,9 +336,7 @@ class Session:
         """Until the folder's pool is there, or has taken so long that what there is of it must do. It is read in a task
         of its own, which closing the document does not cancel."""
         loop = asyncio.get_running_loop()
-        if not folder.loading:
-            folder.loading, folder.loading_since = True, loop.time()
-            self.spawn(self._load(folder))
+        self._start_reading(folder)
         await folder.usable.wait()
         if folder.loaded.is_set():
             return
@@ -342,8 +351,17 @@ class Session:
             whole.cancel()
             hurried.cancel()
 
+    def _start_reading(self, folder: Folder) -> None:
+        if not folder.loading:
+            folder.loading, folder.loading_since = True, asyncio.get_running_loop().time()
+            self.spawn(self._load(folder))
+
     async def _load(self, folder: Folder) -> None:
-        await folder.load(self.client, self.loaders, lambda: self._analyse_all(folder))
+        def progressed() -> None:
+            for listener in self.progress_listeners:
+                listener(folder)
+
+        await folder.load(self.client, self.loaders, lambda: self._analyse_all(folder), progressed)
         self._tell_of([folder])
         self._analyse_all(folder)
 

@@ -1,6 +1,7 @@
 """What a pool rests on, source by source, as JSON data for `tried pool --json` and for `tried/status`.
 
 Invariant: what comes out is plain JSON data; there are no credentials in it.
+Invariant: what a source says of itself is one line of at most LONGEST characters, whatever it holds.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from tried.pool.pool import Coverage, SourceReport
 from tried.pool.sources.source import Skipped
+from tried.render.escape import shortened
 from tried.render.reports import rfc3339
 
 if TYPE_CHECKING:
     from tried.workspace import Workspace
+
+LONGEST = 500
 
 
 def status_report(workspace: Workspace | None) -> dict[str, Any]:
@@ -24,7 +28,9 @@ def status_report(workspace: Workspace | None) -> dict[str, Any]:
     snapshot = workspace.snapshot
     totals = snapshot.totals
     return {
-        "sources": [_source(source, workspace.remotes.get(source.path)) for source in snapshot.sources],
+        "sources": [
+            _source(source, workspace.folder, workspace.remotes.get(source.path)) for source in snapshot.sources
+        ],
         "notes": _skipped((*workspace.notes, *snapshot.notes)),
         "consents": [{"path": needed.path, "named_by": needed.named_by} for needed in workspace.consents_needed],
         "totals": {
@@ -43,16 +49,24 @@ def fetched_at(path: Path) -> datetime | None:
         return None
 
 
-def _source(source: SourceReport, address: str | None) -> dict[str, Any]:
+def source_name(source: SourceReport, folder: Path | None, address: str | None) -> str:
+    """What a person calls a source: the address of its server, else its path, relative to the folder it lies in."""
+    path = Path(source.path)
+    inside = folder is not None and path != folder and path.is_relative_to(folder)
+    return address or (path.relative_to(folder).as_posix() if folder is not None and inside else str(path))
+
+
+def _source(source: SourceReport, folder: Path | None, address: str | None) -> dict[str, Any]:
     data: dict[str, Any] = {
         "path": source.path,
+        "name": shortened(source_name(source, folder, address), LONGEST),
         "kind": source.kind,
         "records": source.records,
         "dead_ends": source.dead_ends,
         "merged": source.merged,
         "amendments": source.amendments,
         "roles": dict(source.roles),
-        "research_line": source.research_line,
+        "research_line": shortened(source.research_line, LONGEST) if source.research_line is not None else None,
         "skipped": _skipped((*source.skipped, *source.remarks)),
         "coverage": _coverage(source.coverage),
         "newest": rfc3339(source.newest) if source.newest is not None else None,
@@ -66,7 +80,7 @@ def _source(source: SourceReport, address: str | None) -> dict[str, Any]:
 
 
 def _skipped(skipped: tuple[Skipped, ...]) -> list[dict[str, str]]:
-    return [{"where": one.where, "why": one.why} for one in skipped]
+    return [{"where": shortened(one.where, LONGEST), "why": shortened(one.why, LONGEST)} for one in skipped]
 
 
 def _coverage(coverage: Coverage) -> dict[str, float]:

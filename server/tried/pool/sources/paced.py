@@ -96,6 +96,10 @@ class Pace:
         if path is not None and len(self.touched) < MOST_TOUCHED:
             self.touched.add(path)
 
+    def hurry(self) -> None:
+        """It is to be asked at the next scan, as if it had never been."""
+        self.asked_at = None
+
     def is_due(self, path: Path) -> bool:
         if self.asked_at is None or self.has_more:
             self.stamp = outside_of(path)
