@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from tried.draft.draft import ExperimentDraft
     from tried.findings.settings import FindingSettings
     from tried.pool.pool import PoolSnapshot, SourceReport
+    from tried.ranking.policy import Policy
     from tried.ranking.query import RetrievalQuery
+    from tried.ranking.rank import Likeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +140,13 @@ def query_of(drafts: Iterable[ExperimentDraft]) -> RetrievalQuery | None:
     """
     from tried.ranking.query import RetrievalQuery
 
-    for draft in drafts:
-        if draft.parameters or draft.query_text or draft.architecture:
-            return RetrievalQuery(text=draft.query_text, architecture=draft.architecture)
-    return None
+    draft = leading_draft(drafts)
+    return RetrievalQuery(text=draft.query_text, architecture=draft.architecture) if draft is not None else None
+
+
+def leading_draft(drafts: Iterable[ExperimentDraft]) -> ExperimentDraft | None:
+    """The first draft with any content: the one that is ranked by."""
+    return next((draft for draft in drafts if draft.parameters or draft.query_text or draft.architecture), None)
 
 
 def rank_in(
@@ -151,27 +156,41 @@ def rank_in(
     settings: Settings,
     limit: int | None = None,
     also: Collection[str] = (),
+    among: Collection[str] | None = None,
+    alike: Likeness | None = None,
 ) -> list[ScoredRecord]:
     """The pool's records for a query with the policy that the settings ask for: the one way to a ranking.
 
-    The records of the ids in `also` follow, wherever they rank.
+    The records of the ids in `also` follow, wherever they rank. `among` and `alike` as in `rank`.
     """
-    from tried.ranking.policy import Policy
     from tried.ranking.rank import rank
 
-    policy = Policy(half_life_days=settings.ranking.half_life_days)
-    return rank(query, snapshot.index, now=now, limit=limit or settings.ranking.limit, policy=policy, also=also)
+    return rank(
+        query,
+        snapshot.index,
+        now=now,
+        limit=limit or settings.ranking.limit,
+        policy=ranking_policy(settings),
+        also=also,
+        among=among,
+        alike=alike,
+    )
 
 
 def rank_of_in(
     snapshot: PoolSnapshot, query: RetrievalQuery, now: datetime, settings: Settings, record_id: str
 ) -> tuple[int, ScoredRecord] | None:
     """(place from 1, the record with its score) of one record in that ranking; None if the pool does not have it."""
-    from tried.ranking.policy import Policy
     from tried.ranking.rank import rank_of
 
-    policy = Policy(half_life_days=settings.ranking.half_life_days)
-    return rank_of(query, snapshot.index, record_id, now=now, policy=policy)
+    return rank_of(query, snapshot.index, record_id, now=now, policy=ranking_policy(settings))
+
+
+def ranking_policy(settings: Settings) -> Policy:
+    """The part of the settings that decides how records are ranked."""
+    from tried.ranking.policy import Policy
+
+    return Policy(half_life_days=settings.ranking.half_life_days)
 
 
 def finding_settings(settings: Settings) -> FindingSettings:

@@ -16,7 +16,7 @@ class RecordFacts:
 
     `dead_end`: of experiments alone; a launcher that failed tried nothing. `concluded`: somebody drew a conclusion.
     `descends`: it names what it came from. `components`: the node tokens of its architecture. `run_id`: the tracker's
-    own id, where that is not what the record's id has behind a colon.
+    own id, where that is not what the record's id has behind a colon. `digest`: that of its architecture, as stated.
     """
 
     dead_end: bool = False
@@ -29,6 +29,7 @@ class RecordFacts:
     components: frozenset[str] = frozenset()
     run_id: str | None = None
     commit: str | None = None
+    digest: str | None = None
 
 
 def facts_of(record: ExperimentRecord, directions: Directions | None = None) -> RecordFacts:
@@ -44,6 +45,7 @@ def facts_of(record: ExperimentRecord, directions: Directions | None = None) -> 
         components=frozenset(record.architecture.nodes.values()) if record.architecture else frozenset(),
         run_id=None if run_id is None or f":{record.id}".endswith(f":{run_id}") else run_id,
         commit=commit_of(record),
+        digest=record.architecture.digest or None if record.architecture else None,
     )
 
 

@@ -126,6 +126,13 @@ class PoolSnapshot:
             for record_id, record in records.items():
                 yield record_id, facts_of(record, self.directions)
 
+    def facts_of(self, record_id: str) -> RecordFacts:
+        """Of one record, by its id; KeyError for an id that there is not."""
+        records = self.records
+        if isinstance(records, SpooledRecords):
+            return records.facts(record_id)
+        return facts_of(records[record_id], self.directions)
+
     def children_of(self, record_id: str) -> tuple[str, ...]:
         """The ids of the records that name this one, or one of its aliases, as their parent."""
         record = self.get(record_id)

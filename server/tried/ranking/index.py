@@ -11,6 +11,7 @@ Invariant: rankings depend on the records that an index holds, never on the delt
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -18,7 +19,7 @@ from typing import Final
 
 from tried.pool.record import Direction, ExperimentRecord
 from tried.pool.record_reader import HeldRecords, RecordReader, reader_after
-from tried.ranking.segment import Segment
+from tried.ranking.segment import Label, Segment
 
 MERGE_RATIO: Final = 4
 
@@ -68,6 +69,13 @@ class RankingIndex:
             if row is not None and segment.alive[row]:
                 return self.reader(record_id)
         return None
+
+    def labels(self) -> Counter[Label]:
+        """How many records have each tag, research line and source."""
+        found: Counter[Label] = Counter()
+        for segment in self.segments:
+            found.update(segment.label_counts)
+        return found
 
     def __len__(self) -> int:
         return sum(segment.living for segment in self.segments)

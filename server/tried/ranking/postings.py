@@ -15,6 +15,9 @@ Rows: TypeAlias = NDArray[np.integer[Any]]
 Counts: TypeAlias = NDArray[np.integer[Any]]
 Mask: TypeAlias = NDArray[np.bool_]
 
+_FEW = 512
+"""Keys up to which their rows are gathered one key after the other."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings(Generic[Key]):
@@ -75,6 +78,19 @@ class Postings(Generic[Key]):
             return None
         start, end = self.starts[number], self.starts[number + 1]
         return self.rows[start:end], self.counts[start:end]
+
+    def rows_with_beginning(self: Postings[str], beginning: str, rows: int) -> Mask:
+        """Which of the first `rows` rows hold a key that begins so; of postings whose keys are texts."""
+        wanted = np.zeros(rows, np.bool_)
+        found = [number for key, number in self.numbers.items() if key.startswith(beginning)]
+        if len(found) <= _FEW:
+            for number in found:
+                wanted[self.rows[self.starts[number] : self.starts[number + 1]]] = True
+        else:
+            keys = np.zeros(len(self.numbers), np.bool_)
+            keys[found] = True
+            wanted[self.rows[np.repeat(keys, np.diff(self.starts))]] = True
+        return wanted
 
     def totals(self, rows: int) -> NDArray[np.int64]:
         """The sum of the counts of each of the first `rows` rows."""

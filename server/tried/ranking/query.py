@@ -14,8 +14,9 @@ class RetrievalQuery:
     """Free text, an architecture and a vector to rank by, and filters that restrict the candidates.
 
     All of it may be left out: recency and importance still rank. Filters hold together: a record passes with this
-    research line, every one of these tags, this source, and an age of at most `ttl_days`. A record without a
-    timestamp has no age and passes the last one.
+    research line, every one of these tags, this source, an age of at most `ttl_days`, and every word of `containing`
+    among its terms, of the last word a beginning. A record without a timestamp has no age and passes any `ttl_days`; a
+    `containing` without letters or numbers lets all pass.
 
     Raises ValueError for a vector without `embedder_id` and for a `ttl_days` below 0 or NaN.
     """
@@ -28,6 +29,7 @@ class RetrievalQuery:
     tags: Sequence[str] = ()
     source: str | None = None
     ttl_days: float | None = None
+    containing: str = ""
 
     def __post_init__(self) -> None:
         if self.vector is not None and self.embedder_id is None:

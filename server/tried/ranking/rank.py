@@ -13,16 +13,17 @@ Invariant: `score` is the left-to-right sum of the terms' values, and each value
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from tried.pool.record import Direction, ExperimentRecord
 from tried.ranking.bag import FIELD_LIMIT
 from tried.ranking.breakdown import ScoreComponents, ScoredRecord, Term
+from tried.ranking.candidates import Candidates, candidates_of
 from tried.ranking.index import RankingIndex
 from tried.ranking.policy import DEFAULT_POLICY, Policy
 from tried.ranking.query import RetrievalQuery
@@ -30,17 +31,18 @@ from tried.ranking.segment import NO_ARCHITECTURE, Segment, moment_of
 from tried.ranking.signals import (
     COSINE_SHARE,
     LEXICAL_SHARE,
-    Candidates,
     Column,
     approximate_recency,
     bm25,
-    candidates_of,
     cosines,
     in_utc,
     recency,
     structural,
 )
 from tried.ranking.tokenizer import tokenize
+
+Likeness: TypeAlias = Callable[[str], Hashable]
+"""For the id of a record something that is equal for records that are alike."""
 
 _MARGIN: Final = 1e-9
 """More than twice what an approximate score can be off: a record this far below the limit cannot be above it."""
@@ -58,10 +60,14 @@ def rank(
     policy: Policy = DEFAULT_POLICY,
     directions: Mapping[str, Direction] | None = None,
     also: Collection[str] = (),
+    among: Collection[str] | None = None,
+    alike: Likeness | None = None,
 ) -> list[ScoredRecord]:
     """The candidates that pass the query's filters, best first, ties by id, at most `limit` of them.
 
     The records of the ids in `also` come after those, wherever they rank, if they pass too: to explain their scores.
+    `among` is one more filter: only records of these ids. `alike` gives for an id something that is equal for records
+    of which only the best is to be listed.
     `now` is the time that ages count from (naive: UTC). `directions` (metric → min or max) are for records that come
     without an index; an index has its own. Raises ValueError for a negative limit and for directions other than those
     of the index.
@@ -72,40 +78,73 @@ def rank(
         raise ValueError("these directions are not those of the index: make it by RankingIndex.of(records, directions)")
     index = candidates if isinstance(candidates, RankingIndex) else RankingIndex.of(candidates, directions)
     now = in_utc(now)
-    parts = [part for segment in index.segments if len((part := candidates_of(segment, query, now)).rows)]
+    parts = _parts(query, index, now, among)
     if not parts or limit == 0:
         return []
     scoring = _Scoring.of(query, parts, now, policy)
-    results = sorted(map(scoring.result, scoring.contenders(limit)), key=_order)[:limit]
+    results = scoring.best(limit) if alike is None else scoring.best_of_each(limit, alike)
     listed = {result.id for result in results}
     places = [scoring.place_of(record_id) for record_id in sorted(set(also) - listed)]
     others = sorted((scoring.result(place) for place in places if place is not None), key=_order)
-    return [
-        ScoredRecord(index.reader(result.id), result.score, result.components, result.terms)
-        for result in (*results, *others)
-    ]
+    return [_scored(result, index) for result in (*results, *others)]
+
+
+def passing(
+    query: RetrievalQuery, index: RankingIndex, *, now: datetime, among: Collection[str] | None = None
+) -> list[str]:
+    """The ids of all records that pass the query's filters, in no order that means anything."""
+    return [record_id for part in _parts(query, index, in_utc(now), among) for record_id in part.ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The best of some records, and the ids of all candidates that rank above it, in no order."""
+
+    best: ScoredRecord
+    above: tuple[str, ...]
+
+
+def standing_of(
+    record_ids: Iterable[str],
+    query: RetrievalQuery,
+    index: RankingIndex,
+    *,
+    now: datetime,
+    policy: Policy = DEFAULT_POLICY,
+    among: Collection[str] | None = None,
+) -> Standing | None:
+    """Where the best of these records stands in the whole ranking; None where none of them passes the filters."""
+    now = in_utc(now)
+    parts = _parts(query, index, now, among)
+    if not parts:
+        return None
+    scoring = _Scoring.of(query, parts, now, policy)
+    places = [place for record_id in record_ids if (place := scoring.place_of(record_id)) is not None]
+    if not places:
+        return None
+    best = min(map(scoring.result, places), key=_order)
+    scores = scoring.approximate_scores()
+    clear = np.flatnonzero(scores > best.score + _MARGIN).tolist()
+    near = np.flatnonzero(np.abs(scores - best.score) <= _MARGIN).tolist()
+    if len(near) <= _MANY_ALIKE:
+        close = [result.id for place in near if _order(result := scoring.result(place)) < _order(best)]
+    else:  # a pool of copies: their last bits are not worth the wait
+        close = [record_id for place in near if (record_id := scoring.id_at(place)) < best.id]
+    return Standing(_scored(best, index), (*map(scoring.id_at, clear), *close))
+
+
+def _parts(
+    query: RetrievalQuery, index: RankingIndex, now: datetime, among: Collection[str] | None
+) -> list[Candidates]:
+    return [part for segment in index.segments if len((part := candidates_of(segment, query, now, among)).rows)]
 
 
 def rank_of(
     query: RetrievalQuery, index: RankingIndex, record_id: str, *, now: datetime, policy: Policy = DEFAULT_POLICY
 ) -> tuple[int, ScoredRecord] | None:
     """(place from 1, the record with its score) of one record in the whole ranking; None if it is no candidate."""
-    now = in_utc(now)
-    parts = [part for segment in index.segments if len((part := candidates_of(segment, query, now)).rows)]
-    scoring = _Scoring.of(query, parts, now, policy) if parts else None
-    place = scoring.place_of(record_id) if scoring is not None else None
-    if scoring is None or place is None:
-        return None
-    result = scoring.result(place)
-    scores = scoring.approximate_scores()
-    above = int(np.count_nonzero(scores > result.score + _MARGIN))
-    close = np.flatnonzero(np.abs(scores - result.score) <= _MARGIN).tolist()
-    if len(close) <= _MANY_ALIKE:
-        above += sum(_order(scoring.result(other)) < _order(result) for other in close)
-    else:  # a pool of copies: their last bits are not worth the wait
-        above += sum(scoring.id_at(other) < record_id for other in close)
-    scored = ScoredRecord(index.reader(result.id), result.score, result.components, result.terms)
-    return above + 1, scored
+    standing = standing_of([record_id], query, index, now=now, policy=policy)
+    return (len(standing.above) + 1, standing.best) if standing is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +155,10 @@ class _Result:
     score: float
     components: ScoreComponents
     terms: tuple[Term, ...]
+
+
+def _scored(result: _Result, index: RankingIndex) -> ScoredRecord:
+    return ScoredRecord(index.reader(result.id), result.score, result.components, result.terms)
 
 
 def _order(result: _Result) -> tuple[float, str]:
@@ -178,15 +221,6 @@ class _Scoring:
             importance=np.concatenate([part.segment.importance[part.rows] for part in parts]),
         )
 
-    def contenders(self, limit: int | None) -> list[int]:
-        """Places of all candidates that can be among the first `limit`, in no order."""
-        size = len(self.words)
-        if limit is None or limit >= size:
-            return list(range(size))
-        scores = self.approximate_scores()
-        threshold = np.partition(scores, size - limit)[size - limit]
-        return np.flatnonzero(scores >= threshold - _MARGIN).tolist()
-
     def approximate_scores(self) -> Column:
         """Of all candidates; recency up to its last bits."""
         recencies = [approximate_recency(part, self.now, self.half_life_days) for part in self.parts]
@@ -195,6 +229,40 @@ class _Scoring:
         for weight, signal in zip(self.weights.values(), signals, strict=True):
             scores += weight.value * signal
         return scores
+
+    def best(self, limit: int | None) -> list[_Result]:
+        """The first `limit` results, in order."""
+        size = len(self.words)
+        contenders: Iterable[int] = range(size)
+        if limit is not None and limit < size:
+            scores = self.approximate_scores()
+            threshold = np.partition(scores, size - limit)[size - limit]
+            contenders = np.flatnonzero(scores >= threshold - _MARGIN).tolist()
+        return sorted(map(self.result, contenders), key=_order)[:limit]
+
+    def best_of_each(self, limit: int | None, alike: Likeness) -> list[_Result]:
+        """The same of results of which no two are alike: each is the best of its kind.
+
+        Down from the highest score; of a kind only those are looked at again that can be its best.
+        """
+        scores = self.approximate_scores()
+        highest: dict[Hashable, float] = {}
+        contenders: list[tuple[int, Hashable]] = []
+        least = -math.inf
+        for place in np.argsort(-scores).tolist():
+            score = float(scores[place])
+            if score < least:
+                break
+            kind = alike(self.id_at(place))
+            if highest.setdefault(kind, score) - score <= _MARGIN:
+                contenders.append((place, kind))
+            if len(highest) == limit and least == -math.inf:
+                least = score - _MARGIN
+        results = sorted(((self.result(place), kind) for place, kind in contenders), key=lambda each: _order(each[0]))
+        first: dict[Hashable, _Result] = {}
+        for result, kind in results:
+            first.setdefault(kind, result)
+        return list(first.values())[:limit]
 
     def place_of(self, record_id: str) -> int | None:
         before = 0

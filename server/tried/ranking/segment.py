@@ -133,6 +133,13 @@ class Segment:
         )
 
     @cached_property
+    def label_counts(self) -> Mapping[Label, int]:
+        """How many living records have each label; a record has each of its labels once."""
+        keys = np.repeat(np.arange(len(self.labels.numbers)), np.diff(self.labels.starts))
+        counts = np.bincount(keys[self.alive[self.labels.rows]], minlength=len(self.labels.numbers)).tolist()
+        return {label: count for label, count in zip(self.labels.numbers, counts, strict=True) if count}
+
+    @cached_property
     def living(self) -> int:
         return int(np.count_nonzero(self.alive))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -16,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tried.architecture import EDGE_WEIGHT, NODE_WEIGHT, ArchitectureFingerprint
+from tried.ranking.candidates import Candidates
 from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS
-from tried.ranking.postings import Counts, Mask, Postings, Rows
+from tried.ranking.postings import Counts, Postings, Rows
 from tried.ranking.query import RetrievalQuery
-from tried.ranking.segment import Segment, microseconds
+from tried.ranking.segment import microseconds
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -34,32 +34,6 @@ _DAY_MICROSECONDS: Final = 86_400_000_000
 _LN2: Final = math.log(2.0)
 
 Column = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """The rows of one segment that pass the filters, as a mask over all its rows and as ascending numbers."""
-
-    segment: Segment
-    mask: Mask
-    rows: NDArray[np.intp]
-
-
-def candidates_of(segment: Segment, query: RetrievalQuery, now: datetime) -> Candidates:
-    """`now` is aware."""
-    mask = segment.alive.copy()
-    labels = [("tag", tag) for tag in query.tags]
-    labels += [("research_line", query.research_line)] if query.research_line is not None else []
-    labels += [("source", query.source)] if query.source is not None else []
-    for label in labels:
-        wanted = np.zeros(len(mask), np.bool_)
-        if (found := segment.labels.find(label)) is not None:
-            wanted[found[0]] = True
-        mask &= wanted
-    if query.ttl_days is not None:
-        age = microseconds(now) - segment.times
-        mask &= ~segment.timed | (age <= query.ttl_days * _DAY_MICROSECONDS)
-    return Candidates(segment, mask, np.flatnonzero(mask))
 
 
 def bm25(terms: Sequence[str], parts: Sequence[Candidates]) -> list[Column]:
