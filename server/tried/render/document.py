@@ -50,6 +50,14 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """`level` from 1."""
+
+    parts: Line
+    level: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class Bullets:
     items: Sequence[Line]
 
@@ -63,7 +71,7 @@ class Table:
     numbers: frozenset[int] = frozenset()
 
 
-Block: TypeAlias = Paragraph | Bullets | Table
+Block: TypeAlias = Heading | Paragraph | Bullets | Table
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
@@ -77,6 +85,8 @@ def to_plain(blocks: Iterable[Block]) -> str:
 
 
 def _block_markdown(block: Block) -> str:
+    if isinstance(block, Heading):
+        return f"{'#' * block.level} {_closed(_line_markdown(block.parts))}"
     if isinstance(block, Paragraph):
         return _line_markdown(block.parts)
     if isinstance(block, Bullets):
@@ -92,7 +102,7 @@ def _block_markdown(block: Block) -> str:
 
 
 def _block_plain(block: Block) -> str:
-    if isinstance(block, Paragraph):
+    if isinstance(block, Heading | Paragraph):
         return _line_plain(block.parts)
     if isinstance(block, Bullets):
         return "\n".join(f"- {_line_plain(item)}" for item in block.items)
@@ -101,6 +111,13 @@ def _block_plain(block: Block) -> str:
     rows = [list(block.header), *([_line_plain(cell) for cell in row] for row in block.rows)]
     widths = _widths(rows)
     return "\n".join("  ".join(_padded(row, widths, block.numbers)).rstrip() for row in rows)
+
+
+def _closed(heading: str) -> str:
+    """`#` at its end would be taken for the end of the heading."""
+    rest = heading.rstrip("#")
+    hashes = len(heading) - len(rest)
+    return rest + "\\#" * hashes
 
 
 def _line_markdown(parts: Line, *, cell: bool = False) -> str:
