@@ -1,0 +1,7 @@
+import * as vscode from "vscode";
+import type { Tried } from "../tried";
+
+export function registerRecordPanel(tried: Tried): vscode.Disposable {
+  void tried;
+  return vscode.Disposable.from();
+}

@@ -1,0 +1,65 @@
+/** What is changed of the messages between VS Code and the server. */
+
+import * as vscode from "vscode";
+import type { Middleware } from "vscode-languageclient/node";
+import { type RecordArguments, SERVER_COMMANDS } from "../protocol";
+import type { Tried } from "../tried";
+import { askReason } from "../commands/askReason";
+import { settingsFor } from "./configuration";
+
+interface ConclusionArguments {
+  reason?: string;
+  verdict?: string;
+}
+
+/** Server commands that take a reason, which the protocol cannot ask for. */
+const WITH_REASON: Record<string, string> = {
+  [SERVER_COMMANDS.mark]: "What came of this run, and why?",
+  [SERVER_COMMANDS.conclude]: "What came of these runs, and why?",
+  [SERVER_COMMANDS.silence]: "Why should this not be told any more?",
+};
+
+export function middleware(tried: Pick<Tried, "context">): Middleware {
+  return {
+    workspace: {
+      configuration: (params, token, next) =>
+        Promise.resolve(next(params, token)).then((answers) =>
+          params.items.map((item, position) =>
+            item.section === "tried"
+              ? settingsFor(tried.context.extension, item.scopeUri === undefined ? undefined : vscode.Uri.parse(item.scopeUri))
+              : Array.isArray(answers)
+                ? (answers[position] as unknown)
+                : null,
+          ),
+        ),
+      didChangeConfiguration: (_sections, next) => next(undefined), // the server asks for what it needs
+    },
+    executeCommand: async (command, args: unknown[], next) => {
+      const given = (args[0] ?? {}) as RecordArguments & ConclusionArguments;
+      if (command === SERVER_COMMANDS.open) return vscode.commands.executeCommand("tried.showRecord", given);
+      if (command === SERVER_COMMANDS.compare) return vscode.commands.executeCommand("tried.compare", given);
+      const question = WITH_REASON[command];
+      if (question === undefined || (given.reason ?? "") !== "") return next(command, args) as unknown;
+      const reason = await askReason(question, given.verdict !== undefined || command === SERVER_COMMANDS.silence);
+      if (reason === undefined) return undefined;
+      return next(command, [{ ...given, reason }, ...args.slice(1)]) as unknown;
+    },
+    provideDocumentLinks: async (document, token, next) => {
+      const links = await next(document, token);
+      for (const link of links ?? []) {
+        const record = recordOf(link);
+        if (record === undefined) continue;
+        const target = { record, uri: document.uri.toString() } satisfies RecordArguments;
+        link.target = vscode.Uri.parse(`command:tried.showRecord?${encodeURIComponent(JSON.stringify(target))}`);
+        link.tooltip = "Show the record";
+      }
+      return links;
+    },
+  };
+}
+
+/** The client keeps a link's `data` on the link that it makes of it. */
+function recordOf(link: vscode.DocumentLink): string | undefined {
+  const { data } = link as vscode.DocumentLink & { data?: { record?: unknown } };
+  return typeof data?.record === "string" ? data.record : undefined;
+}

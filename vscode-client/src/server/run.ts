@@ -1,0 +1,122 @@
+/**
+ * One process of the server and the client that speaks with it, from its start to its end.
+ *
+ * Invariant: after `end()` the process is gone, within two seconds.
+ */
+
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type * as vscode from "vscode";
+import type { LanguageClientOptions } from "vscode-languageclient/node";
+import { QuietClient } from "./quietClient";
+import { LineSplitter, parseLine } from "./stderrLines";
+
+const END_MS = 2_000;
+
+export interface Launch {
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+}
+
+export class ServerRun {
+  readonly client: QuietClient;
+  readonly #process: ChildProcessWithoutNullStreams;
+  readonly #gone: Promise<string>;
+  readonly #stderr: LineSplitter;
+  #isGone = false;
+  #ending: Promise<void> | undefined;
+
+  constructor(launch: Launch, options: LanguageClientOptions, log: vscode.LogOutputChannel) {
+    this.#stderr = new LineSplitter((line) => {
+      const { level, text } = parseLine(line);
+      log[level](`[server] ${text}`);
+    });
+    this.#process = spawn(launch.command, launch.args, {
+      cwd: launch.cwd,
+      env: launch.env,
+      stdio: "pipe",
+      windowsHide: true,
+    });
+    this.#gone = new Promise((resolve) => {
+      const gone = (how: string) => {
+        this.#isGone = true;
+        this.#stderr.end();
+        resolve(how);
+      };
+      this.#process.once("error", (error) => {
+        if (this.#process.pid === undefined) gone(error.message);
+      });
+      this.#process.once("close", (code, signal) => {
+        gone(signal === null ? `exit status ${code ?? "unknown"}` : `signal ${signal}`);
+      });
+    });
+    this.#process.stdin.on("error", () => undefined); // told by its end
+    this.#process.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      this.#stderr.push(chunk);
+    });
+    const streams = { reader: this.#process.stdout, writer: this.#process.stdin };
+    this.client = new QuietClient(() => Promise.resolve(streams), options, log);
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** How the process ended, once it has. */
+  get gone(): Promise<string> {
+    return this.#gone;
+  }
+
+  /** What the server said last on stderr. */
+  get lastWords(): string {
+    return this.#stderr.last.join("\n");
+  }
+
+  /** Settles when the server has answered `initialize`; throws if it ends before, or does not answer in time. */
+  async start(limitMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`it did not answer within ${limitMs / 1000} seconds`));
+      }, limitMs);
+    });
+    const ended = this.#gone.then((how) => {
+      throw new Error(`it ended at once (${how})`);
+    });
+    try {
+      const started = this.client.start();
+      started.catch(() => undefined); // that of the three which comes first is told
+      await Promise.race([started, late, ended]);
+    } catch (error) {
+      await this.end();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      ended.catch(() => undefined);
+    }
+  }
+
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
+    if (!this.#isGone) {
+      const stopped = this.client.isRunning() ? this.client.stop(END_MS).catch(() => undefined) : undefined;
+      if (stopped === undefined) this.#process.kill();
+      await Promise.race([this.#gone, pause(stopped === undefined ? END_MS / 4 : END_MS)]);
+    }
+    if (!this.#isGone) {
+      this.#process.kill("SIGKILL");
+      await Promise.race([this.#gone, pause(END_MS / 4)]);
+    }
+    await this.client.dispose().catch(() => undefined);
+    this.client.diagnostics?.dispose();
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
+}

@@ -1,0 +1,232 @@
+/**
+ * The server as the rest of the extension sees it: whichever process it is just now.
+ *
+ * Invariant: a server is started by `restart()` only, and after one that ended by itself by the rule in crashes.ts.
+ * Invariant: at most one process at a time.
+ */
+
+import * as vscode from "vscode";
+import { CloseAction, ErrorAction, LSPErrorCodes, type Middleware, ResponseError, RevealOutputChannelOn } from "vscode-languageclient/node";
+import { TrackedConfig } from "../activeConfig";
+import type { ServerState, Tried } from "../tried";
+import { chooseServer, type Chosen } from "./choose";
+import { CrashHistory } from "./crashes";
+import { debugInformation } from "./debugInformation";
+import { middleware } from "./middleware";
+import { ServerRun } from "./run";
+import { DOCUMENT_SELECTOR } from "./selector";
+
+/** So long a server may take to answer `initialize`. */
+const START_LIMIT_MS = 20_000;
+
+type Handler = (params: unknown) => void;
+
+export class Session implements Tried, vscode.Disposable {
+  readonly activeConfig: TrackedConfig;
+  readonly #stateChanged = new vscode.EventEmitter<ServerState>();
+  readonly onDidChangeState = this.#stateChanged.event;
+  readonly #handlers = new Map<string, Set<Handler>>();
+  readonly #crashes = new CrashHistory();
+  readonly #middleware: Middleware;
+  #state: ServerState = "stopped";
+  #run: ServerRun | undefined;
+  #chosen: Chosen | undefined;
+  #failure: string | undefined;
+  /** Counts the starts; one that is no longer the latest gives up. */
+  #turn = 0;
+  #latest: Promise<void> = Promise.resolve();
+  #abort = new AbortController();
+
+  constructor(
+    readonly context: vscode.ExtensionContext,
+    readonly log: vscode.LogOutputChannel,
+  ) {
+    this.#middleware = middleware(this);
+    this.activeConfig = new TrackedConfig(this);
+    void setContext(this.#state);
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** The process id of the server that runs. */
+  get pid(): number | undefined {
+    return this.#state === "running" ? this.#run?.pid : undefined;
+  }
+
+  async sendRequest<Answer>(
+    method: string,
+    params: unknown,
+    token?: vscode.CancellationToken,
+  ): Promise<Answer | undefined> {
+    const run = this.#run;
+    if (run === undefined || this.#state !== "running") return undefined;
+    try {
+      return await run.client.sendRequest<Answer>(method, params, token);
+    } catch (error) {
+      if (this.#run !== run || token?.isCancellationRequested === true || isOutdated(error)) return undefined;
+      throw error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as in Tried
+  onNotification<Params>(method: string, handler: (params: Params) => void): vscode.Disposable {
+    const known = this.#handlers.get(method);
+    const handlers = known ?? new Set<Handler>();
+    handlers.add(handler as Handler);
+    if (known === undefined) {
+      this.#handlers.set(method, handlers);
+      if (this.#run !== undefined) this.#listen(this.#run, method, handlers);
+    }
+    return new vscode.Disposable(() => handlers.delete(handler as Handler));
+  }
+
+  restart(): Promise<void> {
+    this.#crashes.forget();
+    return this.#begin();
+  }
+
+  debugInformation(): Promise<string> {
+    return debugInformation(this, { chosen: this.#chosen, pid: this.pid, failure: this.#failure });
+  }
+
+  /** Ends the server; there is none afterwards. */
+  async end(): Promise<void> {
+    this.#turn++;
+    this.#abort.abort();
+    await this.#run?.end();
+    this.#run = undefined;
+    this.#setState("stopped");
+  }
+
+  dispose(): void {
+    void this.end();
+    this.activeConfig.dispose();
+    this.#stateChanged.dispose();
+  }
+
+  #begin(): Promise<void> {
+    const turn = ++this.#turn;
+    this.#abort.abort(); // whatever is on its way up gives way
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    this.#setState("starting");
+    const ended = this.#run?.end();
+    this.#latest = this.#latest
+      .then(() => ended)
+      .then(() => (turn === this.#turn ? this.#start(turn, signal) : undefined))
+      .catch((error: unknown) => {
+        this.#fail(turn, `Tried could not be started: ${String(error)}`);
+      });
+    return this.#latest;
+  }
+
+  async #start(turn: number, signal: AbortSignal): Promise<void> {
+    this.#failure = undefined;
+    const began = performance.now();
+    const chosen = await chooseServer(this, signal);
+    if (turn !== this.#turn) return;
+    this.#chosen = chosen;
+    if (chosen.launch === undefined) {
+      this.#setState("missing");
+      return;
+    }
+    this.log.info(`starting ${[chosen.launch.command, ...chosen.launch.args].join(" ")} (${chosen.reason})`);
+    const run = new ServerRun(
+      chosen.launch,
+      {
+        documentSelector: DOCUMENT_SELECTOR,
+        outputChannel: this.log,
+        revealOutputChannelOn: RevealOutputChannelOn.Never,
+        diagnosticCollectionName: "tried",
+        initializationOptions: {}, // what stands here would outlive a setting that is taken back; the server asks
+        initializationFailedHandler: () => false,
+        errorHandler: {
+          error: () => ({ action: ErrorAction.Continue, handled: true }), // the end of the process decides
+          closed: () => ({ action: CloseAction.DoNotRestart, handled: true }), // crashes.ts has the rule
+        },
+        markdown: { isTrusted: false, supportHtml: false },
+        middleware: this.#middleware,
+      },
+      this.log,
+    );
+    this.#run = run;
+    for (const [method, handlers] of this.#handlers) this.#listen(run, method, handlers);
+    try {
+      await run.start(START_LIMIT_MS);
+    } catch (error) {
+      if (turn !== this.#turn) return;
+      this.#run = undefined;
+      this.#couldNotStart(turn, run, error);
+      return;
+    }
+    if (turn !== this.#turn) {
+      await run.end();
+      return;
+    }
+    this.log.info(`the server answers after ${Math.round(performance.now() - began)} ms, process ${run.pid ?? 0}`);
+    this.#setState("running");
+    void run.gone.then((how) => {
+      if (this.#run === run && turn === this.#turn) this.#crashed(turn, run, how);
+    });
+  }
+
+  #couldNotStart(turn: number, run: ServerRun, error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    this.log.error(`the server did not start: ${why}`);
+    const lastWord = run.lastWords.trim().split("\n").at(-1) ?? "";
+    this.#fail(turn, `The server of Tried did not start: ${why}.${lastWord === "" ? "" : ` It said: ${lastWord}`}`);
+  }
+
+  #crashed(turn: number, run: ServerRun, how: string): void {
+    this.#run = undefined;
+    void run.end(); // nothing runs any more; lets go of what was registered
+    const pause = this.#crashes.next(Date.now());
+    if (pause === undefined) {
+      this.#fail(turn, `The server of Tried ended unexpectedly too often (${how}).`);
+      return;
+    }
+    this.log.warn(`the server ended unexpectedly (${how}); starting again in ${pause} ms`);
+    this.#setState("starting");
+    setTimeout(() => {
+      if (turn === this.#turn) void this.#begin();
+    }, pause);
+  }
+
+  #fail(turn: number, message: string): void {
+    if (turn !== this.#turn) return;
+    this.#failure = message;
+    this.log.error(message);
+    this.#setState("failed");
+    void vscode.window.showErrorMessage(message, "Restart", "Show Logs", "Debug Information").then((button) => {
+      if (button === "Restart") void this.restart();
+      if (button === "Show Logs") this.log.show(true);
+      if (button === "Debug Information") void vscode.commands.executeCommand("tried.debugInformation");
+    });
+  }
+
+  #listen(run: ServerRun, method: string, handlers: ReadonlySet<Handler>): void {
+    run.client.onNotification(method, (params: unknown) => {
+      for (const handler of [...handlers]) handler(params);
+    });
+  }
+
+  #setState(state: ServerState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    void setContext(state);
+    this.#stateChanged.fire(state);
+  }
+}
+
+function setContext(state: ServerState): Thenable<unknown> {
+  return vscode.commands.executeCommand("setContext", "tried.state", state);
+}
+
+/** The text has changed, or the caller no longer wants to know: nobody's mistake. */
+function isOutdated(error: unknown): boolean {
+  if (!(error instanceof ResponseError)) return false;
+  const codes: number[] = [LSPErrorCodes.ContentModified, LSPErrorCodes.RequestCancelled, LSPErrorCodes.ServerCancelled];
+  return codes.includes(error.code);
+}
