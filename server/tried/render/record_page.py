@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
@@ -95,11 +96,8 @@ def _beside(view: RecordView, beside: str) -> list[Block]:
     else:
         blocks.append(Paragraph((Text("Nothing of it can be compared with this config."),)))
     if equal:
-        blocks += [
-            Heading((Text(f"Equal: {counted(len(equal), 'parameter')}"),), 3),
-            _table(equal, ("", "here", "there")),
-        ]
-        blocks += _more(len(equal))
+        title = f"Equal: {counted(len(equal), 'parameter')}"
+        blocks += [Heading((Text(title),), 3), _table(equal), *_more(len(equal))]
     if aside:
         blocks += [Heading((Text("Not compared"),), 3), _table(aside), *_more(len(aside))]
     return blocks
@@ -151,9 +149,9 @@ def _metrics(rows: Sequence[MetricRow]) -> list[Block]:
         [
             (
                 (Code(_short(row.name)), *((Strong("objective"),) if row.is_objective else ())),
-                (Text(f"{row.value:.6g}"),),
-                (Text("" if row.before is None else f"{row.before:.6g}"),),
-                (Text("" if row.delta is None else f"{row.delta:+.4g}"),),
+                (Text(_number(row.value)),),
+                (Text(_number(row.before)),),
+                (Text(_signed(row.delta)),),
                 (Text(judged[row.is_better]),),
             )
             for row in rows[:MOST_METRICS]
@@ -161,6 +159,14 @@ def _metrics(rows: Sequence[MetricRow]) -> list[Block]:
         frozenset({1, 2, 3}),
     )
     return [Heading((Text("Metrics"),)), table]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else "NaN" if math.isnan(value) else f"{value:.6g}"
+
+
+def _signed(delta: float | None) -> str:
+    return f"{delta:+.4g}" if delta is not None and math.isfinite(delta) else ""
 
 
 def _change(view: RecordView) -> list[Block]:
