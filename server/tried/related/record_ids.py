@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import re
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 from tried.draft.entries import Comment, Entry
 from tried.draft.values import comparable
@@ -80,9 +80,9 @@ class RecordIds:
         if whole is not None and (":" in name[:-1] or self._is_telling(name)):
             return whole
         kind, colon, last = name.removeprefix(f"{CUT}:").rpartition(":")
-        if len(last) < LEAST_OF_AN_ID or last in self._ambiguous:
+        if len(last) < LEAST_OF_AN_ID:
             return None
-        found = self._by_last_part.get(last)
+        found = self._ending_in(last)
         if found is not None and (colon or self._is_telling_alone(last)) and _is_kind_of(kind, found):
             return found
         return self._by_beginning(kind, last)
@@ -90,8 +90,13 @@ class RecordIds:
     def _by_beginning(self, kind: str, digits: str) -> str | None:
         if not len(digits) >= LEAST_OF_A_HASH or not _HEX.match(digits) or digits.isdigit() or digits.isalpha():
             return None
-        found = self._by_hash.get(digits[:LEAST_OF_A_HASH])
-        if found is None or not found.rpartition(":")[2].startswith(digits) or not _is_kind_of(kind, found):
+        found, other = (table.get(digits[:LEAST_OF_A_HASH]) for table in self._by_hash)
+        if (
+            found is None
+            or found != other
+            or not found.rpartition(":")[2].startswith(digits)
+            or not _is_kind_of(kind, found)
+        ):
             return None
         return found
 
@@ -110,48 +115,42 @@ class RecordIds:
         value = comparable(name)
         return any(table.numbers_with(value) for table in self._snapshot.history.vocabulary.tables.values())
 
+    def _ending_in(self, part: str) -> str | None:
+        """The one record of which an id or alias ends in this behind its last colon."""
+        found = {table.get(part) for table in (*self._by_last_part, *self._by_last_part_of_alias)} - {None}
+        return found.pop() if len(found) == 1 else None
+
     @cached_property
     def _last_parts(self) -> list[str]:
-        return [record_id.rpartition(":")[2] for record_id in self._snapshot.records]
+        return [record_id[record_id.rfind(":") + 1 :] for record_id in self._snapshot.records]
 
     @cached_property
-    def _by_last_part(self) -> dict[str, str]:
-        found = dict(zip(self._last_parts, self._snapshot.records, strict=True))
-        for alias, record_id in self._snapshot.aliases.items():
-            found.setdefault(alias.rpartition(":")[2], record_id)
-        return found
+    def _by_last_part(self) -> _FirstAndLast:
+        return _first_and_last(self._last_parts, self._snapshot.records)
 
     @cached_property
-    def _ambiguous(self) -> frozenset[str]:
-        """Last parts that several records have."""
-        records, aliases = self._snapshot.records, self._snapshot.aliases
-        several: set[str] = set()
-        if len(set(self._last_parts)) < len(records):
-            seen: set[str] = set()
-            for part in self._last_parts:
-                (several if part in seen else seen).add(part)
-        owners = self._by_last_part
-        for alias, record_id in aliases.items():
-            part = alias.rpartition(":")[2]
-            if owners[part] != record_id:
-                several.add(part)
-        return frozenset(several)
+    def _by_last_part_of_alias(self) -> _FirstAndLast:
+        aliases = self._snapshot.aliases
+        return _first_and_last([alias[alias.rfind(":") + 1 :] for alias in aliases], aliases.values())
 
     @cached_property
-    def _by_hash(self) -> dict[str, str | None]:
-        """By the first digits of long ids; None where several begin so."""
-        long = [
-            (part[:LEAST_OF_A_HASH], record_id)
-            for part, record_id in zip(self._last_parts, self._snapshot.records, strict=True)
-            if len(part) >= _LONG_HASH
-        ]
-        found: dict[str, str | None] = dict(long)
-        if len(found) < len(long):
-            seen: dict[str, str] = {}
-            for beginning, record_id in long:
-                if seen.setdefault(beginning, record_id) != record_id:
-                    found[beginning] = None
-        return found
+    def _by_hash(self) -> _FirstAndLast:
+        """By the first digits of long last parts."""
+        pairs = zip(self._last_parts, self._snapshot.records, strict=True)
+        long = [(part, record_id) for part, record_id in pairs if len(part) >= _LONG_HASH]
+        return _first_and_last([part[:LEAST_OF_A_HASH] for part, _ in long], [record_id for _, record_id in long])
+
+
+_FirstAndLast: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
+"""What stands under a name first, and last: where these differ, several do."""
+
+
+def _first_and_last(names: Sequence[str], owners: Iterable[str]) -> _FirstAndLast:
+    every = list(owners)
+    last = dict(zip(names, every, strict=True))
+    if len(last) == len(every):
+        return last, last
+    return dict(zip(reversed(names), reversed(every), strict=True)), last
 
 
 _KNOWN: dict[int, tuple[weakref.ref[PoolSnapshot], RecordIds]] = {}
