@@ -1,0 +1,191 @@
+"""Where a draft stands among what was tried: how often it ran as it is, else what is nearest, and the dead ends around.
+
+Only runs that share evidence with the draft count: of its research line, or in a similar setting, in its context.
+Replicates are one experiment.
+
+The distance of an experiment is the number of compared parameters in which it differs: those that both set otherwise,
+budgets among them, those that the draft alone sets, and those that the experiment alone sets where that is no default
+of its line. A dead end is nearby within `NEARBY` steps, budgets left out, if some parameter can be the cause of it: it
+is blamed on neither code, machine nor a person who stopped it, it changed more than code, and no replicate of it did
+not end badly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tried.draft.draft import ExperimentDraft
+from tried.draft.parameters import COMPARED_KINDS, is_known
+from tried.findings.find import own_line, scopes
+from tried.findings.repeat import repeats
+from tried.findings.scope import Scope
+from tried.findings.settings import FindingSettings
+from tried.pool.history.column import Mask
+from tried.pool.history.parameter_history import ParameterHistory
+from tried.pool.history.run import Run
+from tried.related.result import Result, result_of
+
+NEARBY: Final = 2
+"""Compared parameters in which a dead end differs at most, to be one nearby."""
+
+_MOST_LOOKED_AT: Final = 48
+"""Experiments whose own parameters are compared one by one, the nearest by what the draft sets."""
+
+_MOST_TIED: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The runs equal to the draft to the letter, the earliest first. `dead_ends`: how many of them ended badly.
+    `research_line` is that of the runs where it is not the draft's own."""
+
+    runs: tuple[Run, ...]
+    result: Result | None
+    dead_ends: int
+    research_line: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The experiment that differs in fewest compared parameters, told by its latest run; `keys` are their names as the
+    draft has them, else as the run logged them."""
+
+    run: Run
+    runs: int
+    result: Result | None
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`ran` or `nearest` or neither, where nothing can be compared. `pool`: how many runs the pool has."""
+
+    ran: Ran | None
+    nearest: Nearest | None
+    dead_ends: int
+    pool: int
+
+
+def standing_of(draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings) -> Standing | None:
+    """None where there is nothing to say: an empty pool, or a draft with too few parameters to be told from another."""
+    compared = [p for p in draft.parameters if p.kind in COMPARED_KINDS and p.value is not None and is_known(p.value)]
+    if not history.line_of or len(compared) < settings.minimum_compared:
+        return None
+    own = own_line(draft, history, settings)
+    every = list(scopes(draft, history, settings))
+    for scope in every:
+        if exact := repeats(scope)[0]:
+            return Standing(_ran(scope, exact, own is not None), None, 0, len(history.line_of))
+    around = [_Around(scope) for scope in every]
+    found = [nearest for each in around if (nearest := each.nearest()) is not None]
+    best = min(found, key=lambda each: each[0], default=None)
+    dead_ends = sum(each.dead_ends() for each in around)
+    return Standing(None, best[1] if best is not None else None, dead_ends, len(history.line_of))
+
+
+def _ran(scope: Scope, runs: list[Run], knows_own: bool) -> Ran:
+    in_time = scope.line.runs_in_time(runs)
+    return Ran(
+        runs=tuple(in_time),
+        result=result_of(run for run in in_time if run.ending != "dead_end"),
+        dead_ends=sum(run.ending == "dead_end" for run in in_time),
+        research_line=scope.line.research_line if knows_own and not scope.own else None,
+    )
+
+
+class _Around:
+    """What lies around a draft in one research line."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope: Final = scope
+        self.columns: Final = scope.line.columns
+        counts = scope.compared
+        self.new: Final = len(scope.draft.new)
+        self.distance: Final = counts.differing.astype(np.int64) + counts.draft_only + self.new
+        equal = counts.equal.astype(np.int64) + counts.equal_budget
+        self.comparable: Final[Mask] = scope.admitted & (equal > 0) & scope.line.logs_anything
+
+    def nearest(self) -> tuple[tuple[int, int, str], Nearest] | None:
+        """With its place among the nearest of other lines: nearer first, then later, then by id."""
+        best: tuple[tuple[int, int, str], Run, tuple[str, ...]] | None = None
+        for run in self._candidates():
+            if best is not None and int(self.distance[run.place]) > best[0][0]:
+                break
+            keys = self._differing(run)
+            place = len(keys), -int(self.columns.facts["time"][run.place]), run.id
+            if best is None or place < best[0]:
+                best = place, run, keys
+        if best is None:
+            return None
+        place, run, keys = best
+        alike = self.scope.line.runs_in(self._replicates(run))
+        return place, Nearest(run, len(alike), result_of(alike), keys)
+
+    def _candidates(self) -> Iterator[Run]:
+        """The latest run of each experiment, the nearest by what the draft sets first."""
+        rows = np.flatnonzero(self.comparable)
+        if not len(rows):
+            return
+        distance = self.distance[rows]
+        few = min(len(rows), _MOST_TIED)
+        farthest = int(np.partition(distance, few - 1)[few - 1])
+        rows = rows[distance <= farthest]
+        times = self.columns.facts["time"][rows]
+        order = np.lexsort((-rows, -np.maximum(times, -(2**62)), self.distance[rows]))
+        told: set[tuple[int, int]] = set()
+        for row in rows[order].tolist():
+            kind = int(self.columns.signatures[row]), int(self.columns.facts["changes"][row])
+            if kind not in told:
+                told.add(kind)
+                yield self.scope.line.run_at(row)
+            if len(told) >= _MOST_LOOKED_AT:
+                return
+
+    def _replicates(self, run: Run) -> Mask:
+        same: Mask = self.columns.signatures == self.columns.signatures[run.place]
+        same &= self.columns.facts["changes"] == run.change_set
+        return same & self.comparable
+
+    def _differing(self, run: Run) -> tuple[str, ...]:
+        """The names of what differs: what both set otherwise, what one of them alone sets, then budgets."""
+        scope = self.scope
+        found = scope.comparison(run)
+        own = {change.key for change in run.changes}
+        alone = [key for key in found.run_only if key in own or not scope.is_default(run, key)]
+        keys = dict.fromkeys([*found.differing, *found.draft_only, *alone, *found.budget])
+        names = [self._shown(run, key) for key in keys]
+        return (*names, *(parameter.shown for parameter in scope.draft.new))
+
+    def _shown(self, run: Run, key: str) -> str:
+        parameter, recorded = self.scope.draft.values.get(key), run.in_force.get(key)
+        return parameter.shown if parameter is not None else recorded.shown if recorded is not None else key
+
+    def dead_ends(self) -> int:
+        """How many dead ends, each with its replicates, lie nearby."""
+        scope, line, facts = self.scope, self.scope.line, self.columns.facts
+        equal = scope.compared.equal.astype(np.int64) + scope.compared.equal_budget
+        near = self.comparable & (self.distance <= NEARBY) & (equal >= scope.settings.minimum_compared)
+        dead = near & ~line.is_blameless & ~scope.code_alone
+        if not dead.any():
+            return 0
+        kinds = np.stack([self.columns.signatures, facts["changes"].astype(np.uint64)], axis=1)
+        alive = {tuple(kind) for kind in kinds[near & ~line.is_dead].tolist()}
+        rows = np.flatnonzero(dead)
+        by_kind: dict[tuple[int, ...], int] = {}
+        for row, kind in zip(rows.tolist(), kinds[rows].tolist(), strict=True):
+            by_kind.setdefault(tuple(kind), row)
+        own_changes = {number: self._own(number) for number in {int(facts["changes"][row]) for row in by_kind.values()}}
+        return sum(
+            kind not in alive and int(self.distance[row]) + own_changes[int(facts["changes"][row])] <= NEARBY
+            for kind, row in by_kind.items()
+        )
+
+    def _own(self, changes: int) -> int:
+        """How much of what a run changed the draft does not set at all: so much farther away is it."""
+        draft = self.scope.draft
+        keys = {change.key for change in self.columns.vocabulary.change_sets.things[changes]}
+        return len(keys - draft.values.keys() - draft.nulls - draft.ambiguous)
