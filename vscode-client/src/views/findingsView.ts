@@ -1,0 +1,133 @@
+/** *In this file*: what is said about the config in the editor, by line. */
+
+import * as vscode from "vscode";
+import type { Range } from "vscode-languageserver-types";
+import { FINDINGS, type Findings } from "../protocol";
+import { counted, line } from "../text";
+import type { Tried } from "../tried";
+import { findingRows } from "./findingRows";
+import { Newest } from "./newest";
+import { reasonOf } from "./reason";
+import type { Row } from "./row";
+import { RowTree } from "./rowTree";
+
+/** The source of the server's diagnostics. */
+const SOURCE = "tried";
+
+/**
+ * Invariant: nothing is asked for while the view cannot be seen; the badge is counted from the diagnostics, which are
+ * there anyway.
+ */
+export class FindingsView implements vscode.Disposable {
+  readonly #tried: Tried;
+  readonly #tree = new RowTree();
+  readonly #view: vscode.TreeView<Row>;
+  readonly #newest = new Newest();
+  readonly #disposables: vscode.Disposable;
+  #isStale = true;
+  #content = "";
+
+  constructor(tried: Tried) {
+    this.#tried = tried;
+    this.#view = vscode.window.createTreeView("tried.findings", { treeDataProvider: this.#tree });
+    this.#disposables = vscode.Disposable.from(
+      this.#tree,
+      this.#view,
+      this.#view.onDidChangeVisibility(() => {
+        if (this.#isStale) this.#refresh();
+      }),
+      vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+        const config = tried.activeConfig.document?.uri.toString();
+        if (uris.some((uri) => uri.toString() === config)) this.#count();
+      }),
+      tried.activeConfig.onDidChange(() => {
+        this.#refresh();
+      }),
+      tried.onDidChangeState((state) => {
+        if (state === "running") this.#refresh();
+        else if (state !== "starting") this.#clear();
+      }),
+    );
+    this.#refresh();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #refresh(): void {
+    this.#count();
+    const uri = this.#tried.activeConfig.document?.uri.toString();
+    this.#isStale = !this.#view.visible;
+    if (uri === undefined) this.#clear();
+    else if (this.#view.visible && this.#tried.state === "running") void this.#load(uri);
+  }
+
+  async #load(uri: string): Promise<void> {
+    try {
+      await this.#newest.ask(
+        () => this.#tried.sendRequest<Findings | null>(FINDINGS, { textDocument: { uri } }),
+        (answer) => {
+          if (answer !== undefined && uri === this.#tried.activeConfig.document?.uri.toString()) this.#show(answer);
+        },
+      );
+    } catch (error) {
+      this.#tried.log.error(`${FINDINGS}: ${reasonOf(error)}`);
+      if (this.#tried.state === "running") this.#view.message = `The findings could not be listed: ${line(reasonOf(error), 300)}`;
+    }
+  }
+
+  #clear(): void {
+    this.#newest.forget();
+    this.#show(null);
+  }
+
+  #show(answer: Findings | null): void {
+    const content = answer === null ? "" : JSON.stringify({ ...answer, version: 0 });
+    this.#view.message = "";
+    if (content === this.#content) return;
+    this.#content = content;
+    this.#view.description = answer === null || answer.findings.length === 0 ? "" : counted(answer.findings.length, "finding");
+    this.#tree.show(answer === null ? [] : findingRows(answer));
+  }
+
+  #count(): void {
+    const uri = this.#tried.activeConfig.document?.uri;
+    const warnings = uri === undefined ? 0 : vscode.languages.getDiagnostics(uri).filter(isWarning).length;
+    this.#view.badge = warnings === 0 ? undefined : { value: warnings, tooltip: `${counted(warnings, "warning")} of Tried in this file` };
+  }
+}
+
+function isWarning(diagnostic: vscode.Diagnostic): boolean {
+  return diagnostic.source === SOURCE && diagnostic.severity === vscode.DiagnosticSeverity.Warning;
+}
+
+interface Place {
+  readonly uri?: string;
+  readonly range?: Range;
+}
+
+export function registerFindingsCommands(): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand("tried.findings.reveal", (place?: Place) => reveal(place)),
+    vscode.commands.registerCommand("tried.findings.fix", async (place?: Place) => {
+      if (await reveal(place)) await vscode.commands.executeCommand("editor.action.quickFix");
+    }),
+  );
+}
+
+/** Selects the value and gives its editor the focus. */
+async function reveal(place: Place | undefined): Promise<boolean> {
+  if (place?.uri === undefined || place.range === undefined) return false;
+  const { start, end } = place.range;
+  const selection = new vscode.Range(start.line, start.character, end.line, end.character);
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(place.uri, true));
+  const shown = vscode.window.visibleTextEditors.find((editor) => editor.document === document);
+  const editor = await vscode.window.showTextDocument(document, {
+    selection,
+    preserveFocus: false,
+    ...(shown?.viewColumn === undefined ? {} : { viewColumn: shown.viewColumn }),
+  });
+  editor.revealRange(selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  return true;
+}

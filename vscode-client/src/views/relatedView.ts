@@ -1,0 +1,152 @@
+/** *Related*: the experiments that bear on the config in the editor, kept up while one types. */
+
+import * as vscode from "vscode";
+import { EXPERIMENTS, type Experiments, type ExperimentsParams } from "../protocol";
+import { line } from "../text";
+import type { Tried } from "../tried";
+import { setContext } from "./contexts";
+import { Newest } from "./newest";
+import { ask, description, filterWords, hasFilters, nextLimit, restored, type Choice } from "./relatedQuery";
+import { relatedRows } from "./relatedRows";
+import { reasonOf } from "./reason";
+import type { Row } from "./row";
+import { RowTree } from "./rowTree";
+
+const KEPT_AS = "tried.related.choice";
+/** A first answer may be this late before the view shows that one is waited for. */
+const PATIENCE_MS = 400;
+
+/**
+ * Invariant: nothing is asked for while the view cannot be seen; when it can be seen again, it is up to date.
+ * Invariant: what is shown stays until there is something newer.
+ */
+export class RelatedView implements vscode.Disposable {
+  readonly #tried: Tried;
+  readonly #tree = new RowTree();
+  readonly #view: vscode.TreeView<Row>;
+  readonly #newest = new Newest();
+  readonly #disposables: vscode.Disposable;
+  #limit: number | undefined;
+  #asked: string | undefined;
+  #isStale = true;
+  #chosen: Choice;
+  #content = "";
+  answer: Experiments | null = null;
+
+  constructor(tried: Tried) {
+    this.#tried = tried;
+    this.#chosen = restored(tried.context.workspaceState.get(KEPT_AS));
+    this.#view = vscode.window.createTreeView("tried.related", { treeDataProvider: this.#tree, showCollapseAll: true });
+    setContext("tried.hasFilters", hasFilters(this.#chosen));
+    this.#disposables = vscode.Disposable.from(
+      this.#tree,
+      this.#view,
+      this.#view.onDidChangeVisibility(() => {
+        if (this.#isStale) this.refresh();
+      }),
+      tried.activeConfig.onDidChange(() => {
+        this.refresh();
+      }),
+      tried.onDidChangeState(() => {
+        this.#follow();
+      }),
+    );
+    this.refresh();
+  }
+
+  get isVisible(): boolean {
+    return this.#view.visible;
+  }
+
+  get choice(): Choice {
+    return this.#chosen;
+  }
+
+  /** Kept for this workspace. */
+  choose(choice: Choice): void {
+    this.#chosen = choice;
+    this.#limit = undefined;
+    setContext("tried.hasFilters", hasFilters(choice));
+    void this.#tried.context.workspaceState.update(KEPT_AS, choice);
+    this.refresh();
+  }
+
+  showMore(): void {
+    this.#limit = this.answer === null ? undefined : (nextLimit(this.answer) ?? this.#limit);
+    this.refresh();
+  }
+
+  refresh(): void {
+    const uri = this.#tried.activeConfig.document?.uri.toString();
+    if (uri !== this.#asked) {
+      this.#limit = undefined;
+      this.#asked = uri;
+    }
+    this.#isStale = !this.#view.visible;
+    if (uri === undefined) this.#clear();
+    else if (this.#view.visible && this.#tried.state === "running") void this.#load(uri);
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  /** While the server is started anew the list stays; it goes where there is no server any more. */
+  #follow(): void {
+    if (this.#tried.state === "running") this.refresh();
+    else if (this.#tried.state !== "starting") this.#clear();
+  }
+
+  async #load(uri: string): Promise<void> {
+    const ownLine = this.answer?.uri === uri ? this.answer.query.research_line : undefined;
+    const send = async (params: ExperimentsParams): Promise<Experiments | null | undefined> =>
+      this.#tried.sendRequest<Experiments | null>(EXPERIMENTS, params);
+    try {
+      const asking = this.#newest.ask(
+        async () => ask(uri, this.#chosen, this.#limit, ownLine, send),
+        (answer) => {
+          // Another config may have become active since
+          if (answer !== undefined && uri === this.#asked) this.#show(answer);
+        },
+      );
+      if (this.answer?.uri !== uri) showWaiting(asking);
+      await asking;
+    } catch (error) {
+      this.#tried.log.error(`${EXPERIMENTS}: ${String(error)}`);
+      if (uri === this.#asked && this.#tried.state === "running") this.#view.message = `The list could not be made: ${line(reasonOf(error), 300)}`;
+    }
+  }
+
+  #clear(): void {
+    this.#newest.forget();
+    this.#show(null);
+  }
+
+  #show(answer: Experiments | null): void {
+    const content = answer === null ? "" : JSON.stringify({ ...answer, now: "", version: 0 });
+    const isSame = content === this.#content;
+    this.answer = answer;
+    this.#content = content;
+    const isEmpty = answer?.experiments.length === 0;
+    setContext("tried.poolIsEmpty", answer !== null && answer.pool.records === 0 && !answer.pool.is_partial);
+    setContext("tried.isUnrelated", isEmpty && answer.pool.records > 0 && !hasFilters(this.#chosen));
+    const filters = answer === null ? "" : filterWords(this.#chosen, answer.query.research_line);
+    // A message would stand instead of the welcome view, which offers to clear the filters
+    this.#view.message = isEmpty ? "" : filters;
+    this.#view.description = answer === null ? "" : isEmpty ? filters : description(answer, this.#chosen);
+    if (!isSame) this.#tree.show(answer === null ? [] : relatedRows(answer));
+  }
+}
+
+function showWaiting(asking: Promise<void>): void {
+  const isDone = asking.then(
+    () => true,
+    () => true,
+  );
+  const isLate = new Promise<boolean>((resolve) => {
+    setTimeout(resolve, PATIENCE_MS, false);
+  });
+  void Promise.race([isDone, isLate]).then((done) => {
+    if (!done) void vscode.window.withProgress({ location: { viewId: "tried.related" } }, () => isDone);
+  });
+}

@@ -1,0 +1,76 @@
+/** Outcomes, causes, numbers, ages and bars in few words; the same words as the server's. */
+
+import type { Outcome } from "../protocol";
+import type { Icon } from "./row";
+
+interface OutcomeWords {
+  readonly words: string;
+  readonly icon: Icon;
+}
+
+/** Shapes that differ without colour; colours that themes define, high contrast included. */
+export const OUTCOMES: Record<Outcome, OutcomeWords> = {
+  dead_end: { words: "dead end", icon: { name: "circle-slash", color: "problemsErrorIcon.foreground" } },
+  works: { words: "works", icon: { name: "pass", color: "testing.iconPassed" } },
+  inconclusive: { words: "inconclusive", icon: { name: "question", color: "problemsWarningIcon.foreground" } },
+  running: { words: "running", icon: { name: "sync", color: "problemsInfoIcon.foreground" } },
+  unknown: { words: "unknown outcome", icon: { name: "circle-outline", color: "disabledForeground" } },
+};
+
+const CAUSES: Record<string, string> = {
+  out_of_memory: "out of memory",
+  diverged: "diverged",
+  worse: "worse than what it came from",
+  code_error: "error in the code",
+  infrastructure: "infrastructure failure",
+  stopped: "stopped",
+  unknown: "failed",
+};
+
+export function causeWords(cause: string): string {
+  return CAUSES[cause] ?? cause.replaceAll("_", " ");
+}
+
+/** "dead end: out of memory" */
+export function outcomeWords(outcome: Outcome, cause: string | null): string {
+  return cause === null ? OUTCOMES[outcome].words : `${OUTCOMES[outcome].words}: ${causeWords(cause)}`;
+}
+
+const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/** A bar of block characters, an eighth of a cell fine, `cells` long for 1; a sign before that of a negative value. */
+export function bar(value: number, cells = 20): string {
+  if (!Number.isFinite(value)) return "";
+  const eighths = Math.round(Math.min(Math.abs(value), 1) * cells * 8);
+  const blocks = "█".repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? "");
+  return value < 0 && blocks !== "" ? `−${blocks}` : blocks;
+}
+
+export function score(value: number): string {
+  return value.toFixed(3);
+}
+
+export function percent(share: number): string {
+  const shown = Math.round(share * 100);
+  // 1 of 1,000 is not none, nor are 999 all
+  if (shown === 0 && share > 0) return "< 1 %";
+  if (shown === 100 && share < 1) return "> 99 %";
+  return `${shown} %`;
+}
+
+const DAY = 86_400;
+
+/** "3 weeks ago"; the date where it lies in the future or is none that can be read. */
+export function ago(moment: string, now: Date): string {
+  const seconds = (now.getTime() - Date.parse(moment)) / 1000;
+  if (!(seconds >= 0)) return moment.slice(0, 10);
+  const days = Math.floor(seconds / DAY);
+  if (seconds < 60) return "just now";
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (days < 1) return `${Math.floor(seconds / 3600)} h ago`;
+  if (days < 2) return "yesterday";
+  if (days < 14) return `${days} days ago`;
+  if (days < 61) return `${Math.floor(days / 7)} weeks ago`;
+  if (days < 730) return `${Math.floor((days * 12) / 365)} months ago`;
+  return `${Math.floor(days / 365)} years ago`;
+}
