@@ -204,8 +204,8 @@ class RawClient:
         return message.get("params")
 
     def leftovers(self, *expected: str) -> list[Message]:
-        """What the server said that nobody took, but for progress, word of related experiments, and `expected`."""
-        usual = {"$/progress", "tried/relatedDidChange", "tried/statusDidChange", *expected}
+        """What the server said that nobody took, but for progress, word of analyses, and `expected`."""
+        usual = {"$/progress", "tried/didAnalyse", "tried/statusDidChange", *expected}
         unasked = [message for message in self.notifications if message["method"] not in usual]
         return [*unasked, *self.nameless, *self.responses.values()]
 

@@ -145,7 +145,7 @@ def test_a_results_table_that_grows(client: RawClient, tmp_path: Path) -> None:
     started = time.monotonic()
     with table.open("a") as file:
         file.write("d4e5f6a\t1.20\t41\tdiscard\traise LEARNING_RATE to 0.5\n")
-    assert client.take("tried/relatedDidChange", seconds=3)["uri"] == uri
+    assert client.take("tried/didAnalyse", seconds=3)["uri"] == uri
     assert time.monotonic() - started < 2.0
     report = client.request("tried/related", related)
     assert len(report["results"]) == 2
@@ -173,7 +173,7 @@ def test_a_results_table_that_appears_beside_an_open_file(client: RawClient, tmp
     started = time.monotonic()
     with table.open("a") as file:
         file.write("a1b2c3d\t0.99\t40\tkeep\tLEARNING_RATE 0.5\n")
-    assert client.take("tried/relatedDidChange", seconds=5)["uri"] == uri
+    assert client.take("tried/didAnalyse", seconds=5)["uri"] == uri
     assert time.monotonic() - started < 4.0
     after = {result["id"] for result in client.request("tried/related", related)["results"]}
     assert len(after - before) == 1
@@ -184,7 +184,7 @@ def test_related_experiments(client: RawClient, two: tuple[Path, Path]) -> None:
     client.initialize(NEOVIM_LIKE, [first], options=FAST)
     uri = (first / "next.yaml").as_uri()
     client.open(uri, HARMLESS, version=4)
-    assert client.take("tried/relatedDidChange") == {"uri": uri, "version": 4}
+    assert client.take("tried/didAnalyse") == {"uri": uri, "version": 4, "isConfig": True}
     report = client.request("tried/related", {"textDocument": {"uri": uri}})
     assert (report["schema"], report["uri"], report["version"]) == ("tried.ranking/v1", uri, 4)
     assert [(result["rank"], result["id"]) for result in report["results"]] in (

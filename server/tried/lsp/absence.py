@@ -7,6 +7,8 @@ from typing import Any
 import attrs
 from lsprotocol import types as t
 
+from tried.lsp.experiments import FilterParams, config_known, related_to
+from tried.lsp.open_document import Analysed
 from tried.lsp.session import Session
 
 METHOD = "tried/absence"
@@ -14,8 +16,25 @@ METHOD = "tried/absence"
 
 @attrs.define
 class AbsenceParams:
+    """`record` as a person names it; `filter` and `limit` as the list was asked for."""
+
     text_document: t.TextDocumentIdentifier
+    record: str
+    filter: FilterParams | None = None
+    limit: int | None = None
 
 
 async def absence(session: Session, params: AbsenceParams) -> dict[str, Any] | None:
-    return None
+    """`tried.absence/v1`; null for a document that is no config."""
+    known = await config_known(session, params.text_document.uri)
+    if known is None:
+        return None
+    return await session.in_background(_report, known, params)
+
+
+def _report(known: Analysed, params: AbsenceParams) -> dict[str, Any]:
+    from tried.related.absence import absence_of
+    from tried.render.related_reports import absence_report
+
+    related = related_to(known, params.filter)
+    return absence_report(absence_of(params.record, related, params.limit, is_partial=known.is_partial))

@@ -2,20 +2,94 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 from lsprotocol import types as t
 
+from tried.lsp.open_document import Analysed
 from tried.lsp.session import Session
+from tried.related.experiments import NO_FILTER, Filter, RelatedExperiments
+from tried.related.facets import facets_of, named
+from tried.related.ordering import Sort
+from tried.related.outcome import Outcome
+from tried.render.record_reports import line
 
 METHOD = "tried/experiments"
 
 
 @attrs.define
+class FilterParams:
+    """All of it holds together; names as in `facets`. Every word of `text` must occur, of the last one a beginning."""
+
+    outcome: Outcome | None = None
+    research_line: str | None = None
+    tag: str | None = None
+    source: str | None = None
+    text: str | None = None
+
+
+@attrs.define
 class ExperimentsParams:
+    """`limit`: at most so many; as many as the settings say (`ranking.limit`) where it is absent."""
+
     text_document: t.TextDocumentIdentifier
+    limit: int | None = None
+    filter: FilterParams | None = None
+    sort: Literal["score", "newest", "best"] | None = None
 
 
 async def experiments(session: Session, params: ExperimentsParams) -> dict[str, Any] | None:
-    return None
+    """`tried.experiments/v1`, of what is in the editor; null for a document that is no config."""
+    known = await config_known(session, params.text_document.uri)
+    if known is None:
+        return None
+    report = await session.in_background(_report, known, params.filter, params.limit, params.sort or "score")
+    return {**report, "uri": params.text_document.uri, "version": known.text.version}
+
+
+async def config_known(session: Session, uri: str) -> Analysed | None:
+    """What is known of a config that is open, as soon as the text in the editor was looked at, be it with a part of the
+    pool; None for any other document."""
+    document = session.documents.get(uri)
+    if document is None:
+        return None
+    known = document.current or document.so_far or await session.analysed(document, patience=None)
+    return known if known is not None and known.analysis is not None and known.analysis.is_config else None
+
+
+def related_to(known: Analysed, params: FilterParams | None) -> RelatedExperiments:
+    """Of a config that was analysed."""
+    assert known.analysis is not None
+    return RelatedExperiments(known.analysis, known.snapshot, known.settings, known.now, _filter(known, params))
+
+
+def _filter(known: Analysed, params: FilterParams | None) -> Filter:
+    if params is None:
+        return NO_FILTER
+
+    def chosen(kind: str, shown: str | None) -> str | None:
+        return named(kind, shown, known.snapshot, line) if shown else None
+
+    return Filter(
+        outcome=params.outcome,
+        research_line=chosen("research_line", params.research_line),
+        tag=chosen("tag", params.tag),
+        source=chosen("source", params.source),
+        text=params.text or "",
+    )
+
+
+def _report(known: Analysed, chosen: FilterParams | None, limit: int | None, sort: Sort) -> dict[str, Any]:
+    from tried.render.related_reports import experiments_report
+
+    related = related_to(known, chosen)
+    return experiments_report(
+        related.listed(limit, sort),
+        facets_of(known.snapshot),
+        known.now,
+        records=len(known.snapshot),
+        is_partial=known.is_partial,
+        text=related.query.text if related.query is not None else "",
+        research_line=related.own_line,
+    )

@@ -69,7 +69,7 @@ class Document:
     pause: asyncio.TimerHandle | None = None
     told_left_alone: bool = False
     told_of_many: bool = False
-    related: tuple[tuple[str, float], ...] = ()
+    announced: Analysed | None = None
     hurried: asyncio.Event = field(default_factory=asyncio.Event)
     """Somebody waits for an answer, even from a pool that is still being read."""
 

@@ -1,4 +1,5 @@
-"""`tried/related`: the experiments that bear on an open config, best first; and word of it when they change."""
+"""`tried/related`: the experiments that bear on an open config, best first; and word of each analysis that they, and
+all else that is shown of a document, come from."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from tried.lsp.session import Session
 from tried.render.reports import ranking_report
 
 METHOD = "tried/related"
-DID_CHANGE = "tried/relatedDidChange"
+DID_ANALYSE = "tried/didAnalyse"
 MAX_LIMIT = 1000
 
 
@@ -50,12 +51,11 @@ def _report(known: Analysed, limit: int | None) -> dict[str, Any]:
 
 
 def _tell(session: Session, document: Document) -> None:
-    """Only where the list is another one; a document that is no config has none."""
-    known = document.current
-    if known is None or known.analysis is None:
+    """Once for each analysis, of an edited text as of another pool or other settings."""
+    known = document.analysed
+    if known is None or known is document.announced:
         return
-    ranking = known.analysis.ranking if known.analysis.is_config else ()
-    now = tuple((scored.record.id, scored.score) for scored in ranking)
-    if now != document.related:
-        document.related = now
-        session.client.notify(DID_CHANGE, {"uri": document.uri, "version": known.text.version})
+    document.announced = known
+    is_config = known.analysis is not None and known.analysis.is_config
+    params = {"uri": document.uri, "version": known.text.version, "isConfig": is_config}
+    session.client.notify(DID_ANALYSE, params)

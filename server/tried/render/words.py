@@ -35,10 +35,10 @@ def when(record: ExperimentRecord, now: datetime | None) -> str:
     return f"{_ago(seconds, has_hours)} ({date})"
 
 
-def moment_ago(moment: datetime, now: datetime) -> str:
-    """ "3 weeks ago"; the date where it lies in the future."""
+def moment_ago(moment: datetime, now: datetime, *, has_hours: bool = True) -> str:
+    """ "3 weeks ago"; the date where it lies in the future. Without hours the first day is "today"."""
     seconds = (now - moment).total_seconds()
-    return _ago(seconds, True) if seconds >= 0 else moment.date().isoformat()
+    return _ago(seconds, has_hours) if seconds >= 0 else moment.date().isoformat()
 
 
 def _ago(seconds: float, has_hours: bool) -> str:

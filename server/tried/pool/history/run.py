@@ -124,6 +124,11 @@ class Run:
         """The id of what it came from, whether or not that is known."""
         return self._columns.origins[self.place]
 
+    @property
+    def time(self) -> int:
+        """Microseconds since 1970; NO_TIME without a timestamp."""
+        return self._fact("time")
+
     def has(self, flag: Flag) -> bool:
         return bool(self._fact("flags") & flag)
 

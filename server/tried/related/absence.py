@@ -1,0 +1,128 @@
+"""Why a record that somebody named is not in the list of related experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from tried.analysis import ranking_policy
+from tried.pool.record import ExperimentRecord, sources_of
+from tried.ranking.breakdown import ScoredRecord, Term
+from tried.ranking.query import RetrievalQuery
+from tried.ranking.rank import Standing, passing, standing_of
+from tried.record_names import find_record, short_id
+from tried.related.experiments import RelatedExperiments
+from tried.related.outcome import Outcome, outcome_of
+
+DroppedBy = Literal["filter", "cut", "replicate", "unknown"]
+
+OUTCOME_WORDS: Final[dict[Outcome, str]] = {
+    "dead_end": "a dead end",
+    "works": "one that worked",
+    "inconclusive": "inconclusive",
+    "running": "still running",
+    "unknown": "one of which nobody knows what came of it",
+}
+
+_SHOWN_TAGS: Final = 5
+_WORDS: Final[dict[str, str]] = {
+    "lexical": "the words in common",
+    "structural": "the likeness of its architecture",
+    "recency": "its age",
+    "importance": "what it has to tell",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """`answer` is one or two sentences. `rank` (from 1, of experiments) and `scored` are given where the record is
+    ranked; `dropped_by` is None where it is in the list, or where there is none."""
+
+    record: str | None
+    answer: str
+    rank: int | None = None
+    scored: ScoredRecord | None = None
+    dropped_by: DroppedBy | None = None
+
+
+def absence_of(
+    named: str, related: RelatedExperiments, limit: int | None = None, *, is_partial: bool = False
+) -> Absence:
+    """`named` as people name records; `limit` as in `RelatedExperiments.listed`. `is_partial`: the pool is still being
+    read."""
+    found = find_record(related.snapshot, named)
+    if found.record is None:
+        more = " The pool is still being read: it may yet come." if is_partial else ""
+        answer = _sentence(found.why_not(named.strip() or "without a name"))
+        return Absence(None, f"{answer}{more}", dropped_by="unknown")
+    record = found.record
+    query = related.query
+    if query is None:
+        return Absence(record.id, "There is no list yet: the file states nothing that could be ranked by.")
+    replicates = [run.id for run in related.grouping.replicates_of(record.id)] or [record.id]
+    policy = ranking_policy(related.settings)
+    index, now, among = related.snapshot.index, related.now, related.among
+    own = standing_of([record.id], query, index, now=now, policy=policy, among=among)
+    if own is None:
+        return Absence(record.id, _sentence("; ".join(_reasons(record, related))), dropped_by="filter")
+    standing = standing_of(replicates, query, index, now=now, policy=policy, among=among) or own
+    rank = related.grouping.count_among(standing.above) + 1
+    limit = related.limit_of(limit)
+    if rank > limit:
+        return Absence(record.id, _cut(record, own, rank, limit, related), rank, own.best, "cut")
+    best = standing.best.record.id
+    if best == record.id:
+        return Absence(record.id, f"It is in the list, as number {rank}.", rank, own.best)
+    answer = (
+        f"It is one of {len(replicates)} runs of one experiment, which stand in one row: number {rank},"
+        f" {short_id(best)}, which ranks higher."
+    )
+    return Absence(record.id, answer, rank, own.best, "replicate")
+
+
+def _reasons(record: ExperimentRecord, related: RelatedExperiments) -> Iterator[str]:
+    """What of the filter the record does not have."""
+    chosen = related.chosen
+    if chosen.outcome is not None and (came_to := outcome_of(record, related.snapshot)) != chosen.outcome:
+        yield f"the list shows only what is {OUTCOME_WORDS[chosen.outcome]}, and this is {OUTCOME_WORDS[came_to]}"
+    if chosen.research_line is not None and record.research_line != chosen.research_line:
+        own = f"belongs to {record.research_line}" if record.research_line else "belongs to none"
+        yield f"the list shows only the research line {chosen.research_line}, and this {own}"
+    if chosen.tag is not None and chosen.tag not in record.tags:
+        yield f"the list shows only what is tagged {chosen.tag}, and this {_tagged(record.tags)}"
+    if chosen.source is not None and chosen.source not in sources_of(record):
+        own = ", ".join(sources_of(record)) or "a journal"
+        yield f"the list shows only the source {chosen.source}, and this comes from {own}"
+    if chosen.text and not _passes(record, RetrievalQuery(containing=chosen.text), related):
+        yield f"the list shows only what contains “{chosen.text.strip()}”, and this does not"
+
+
+def _tagged(tags: Sequence[str]) -> str:
+    if not tags:
+        return "has no tag"
+    return f"is tagged {', '.join(tags[:_SHOWN_TAGS])}{', …' if len(tags) > _SHOWN_TAGS else ''}"
+
+
+def _passes(record: ExperimentRecord, query: RetrievalQuery, related: RelatedExperiments) -> bool:
+    return bool(passing(query, related.snapshot.index, now=related.now, among=(record.id,)))
+
+
+def _cut(record: ExperimentRecord, own: Standing, rank: int, limit: int, related: RelatedExperiments) -> str:
+    listed = related.listed(limit)
+    place = f"It is number {rank:,} of {listed.total:,}, and the first {limit:,} are listed."
+    if not listed.rows:
+        return place
+    last = listed.rows[-1].scored
+    wanted = max(zip(last.terms, own.best.terms, strict=True), key=lambda pair: pair[0].value - pair[1].value)
+    what = f" It has {own.best.score:.3f}, the last of these {last.score:.3f}"
+    return f"{place}{what}; the most is wanting in {_asked(*wanted)}."
+
+
+def _asked(last: Term, own: Term) -> str:
+    words = _WORDS.get(own.name, own.name)
+    return f"{words} ({own.name} {own.value:.3f}, there {last.value:.3f}{f': {own.note}' if own.note else ''})"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"

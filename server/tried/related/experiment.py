@@ -1,0 +1,28 @@
+"""One row of a list of past experiments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tried.findings.finding import Difference
+from tried.pool.record import Cause
+from tried.ranking.breakdown import ScoredRecord
+from tried.related.outcome import Outcome
+from tried.related.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """`scored` is the best-ranked run, with which `records`, all replicates that pass the filter, begin; the others
+    follow in the order of the pool. `rank` counts from 1, whatever the list is sorted by. `time` is that of the latest.
+    `differences` None: nothing can be compared."""
+
+    scored: ScoredRecord
+    rank: int
+    records: tuple[str, ...]
+    outcome: Outcome
+    cause: Cause | None
+    time: datetime | None
+    result: Result | None
+    differences: tuple[Difference, ...] | None

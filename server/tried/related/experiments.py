@@ -1,0 +1,175 @@
+"""The experiments that bear on a draft as a list shows them: ranked records, replicates in one row.
+
+Invariant: rows stand in the order of the ranking of their best-ranked runs, unless sorted otherwise; every record that
+passes the filter belongs to exactly one row of the whole list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Final
+
+from tried.analysis import Analysis, finding_settings, leading_draft, rank_in
+from tried.findings.find import own_line
+from tried.pool.history.run import Run
+from tried.pool.history.run_row import NO_TIME
+from tried.pool.snapshot import PoolSnapshot
+from tried.ranking.breakdown import ScoredRecord
+from tried.ranking.query import RetrievalQuery
+from tried.ranking.rank import passing
+from tried.ranking.segment import moment_of
+from tried.related.differences import DraftDifferences
+from tried.related.experiment import Experiment
+from tried.related.grouping import Grouping
+from tried.related.ordering import Sort, ordered
+from tried.related.outcome import Outcome, common_outcome, ids_with, outcome_of, outcome_of_run
+from tried.related.result import result_of
+from tried.settings import Settings
+
+MOST_ROWS: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What the records of a list have in common; all of it holds together. Of `text` every word must occur in the
+    record, of the last one a beginning."""
+
+    outcome: Outcome | None = None
+    research_line: str | None = None
+    tag: str | None = None
+    source: str | None = None
+    text: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return self == NO_FILTER
+
+
+NO_FILTER: Final = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiments:
+    """`rows` are at most as many as were asked for, `total` all that pass the filter."""
+
+    rows: tuple[Experiment, ...]
+    total: int
+
+
+class RelatedExperiments:
+    """The experiments that bear on one analysed text, in one snapshot, under one filter."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        snapshot: PoolSnapshot,
+        settings: Settings,
+        now: datetime,
+        chosen: Filter = NO_FILTER,
+    ) -> None:
+        self.analysis: Final = analysis
+        self.snapshot: Final = snapshot
+        self.settings: Final = settings
+        self.now: Final = now
+        self.chosen: Final = chosen
+        self.grouping: Final = Grouping(snapshot)
+
+    @cached_property
+    def query(self) -> RetrievalQuery | None:
+        """What the text asks of the pool, among records that pass the filter."""
+        asked = self.analysis.query
+        return filtered_query(asked, self.chosen) if asked is not None else None
+
+    @cached_property
+    def own_line(self) -> str | None:
+        """The research line of the pool that the draft belongs to, as far as that is known."""
+        draft = leading_draft(self.analysis.drafts)
+        line = own_line(draft, self.snapshot.history, finding_settings(self.settings)) if draft is not None else None
+        return line.research_line if line is not None else None
+
+    @cached_property
+    def among(self) -> Collection[str] | None:
+        return ids_with(self.chosen.outcome, self.snapshot) if self.chosen.outcome is not None else None
+
+    def listed(self, limit: int | None = None, sort: Sort = "score") -> Experiments:
+        """`limit`: of rows, by rank; as many as the settings say without one, never more than MOST_ROWS."""
+        limit = self.limit_of(limit)
+        passed = None if self.chosen.is_empty else frozenset(self._passing())
+        scored = self._ranked(limit)
+        rows = ordered([self._row(rank, each, passed) for rank, each in enumerate(scored, start=1)], sort)
+        if self.query is None:
+            return Experiments((), 0)
+        return Experiments(tuple(rows), self.grouping.count if passed is None else self.grouping.count_among(passed))
+
+    def limit_of(self, limit: int | None) -> int:
+        return min(max(0, self.settings.ranking.limit if limit is None else limit), MOST_ROWS)
+
+    def _passing(self) -> Sequence[str]:
+        return passing(self.query, self.snapshot.index, now=self.now, among=self.among) if self.query else ()
+
+    def _ranked(self, limit: int) -> list[ScoredRecord]:
+        """The best-ranked runs of the first so many experiments."""
+        if self.query is None or limit == 0:
+            return []
+        if self.chosen.is_empty and (known := self._known(limit)) is not None:
+            return known
+        return rank_in(
+            self.snapshot, self.query, self.now, self.settings, limit, among=self.among, alike=self.grouping.kind_of
+        )
+
+    def _known(self, limit: int) -> list[ScoredRecord] | None:
+        """The same of what the analysis has ranked already; None where that is not enough."""
+        first: dict[object, ScoredRecord] = {}
+        for scored in self.analysis.ranking:
+            first.setdefault(self.grouping.kind_of(scored.record.id), scored)
+        is_whole = len(self.analysis.ranking) >= len(self.snapshot.index)
+        return list(first.values())[:limit] if is_whole or len(first) >= limit else None
+
+    @cached_property
+    def _differences(self) -> DraftDifferences | None:
+        draft = leading_draft(self.analysis.drafts)
+        return DraftDifferences(draft, self.snapshot.history, finding_settings(self.settings)) if draft else None
+
+    def _row(self, rank: int, scored: ScoredRecord, passed: Collection[str] | None) -> Experiment:
+        record = scored.record
+        runs = list(self._replicates(record.id, passed))
+        if not runs:
+            outcome = outcome_of(record, self.snapshot)
+            return Experiment(scored, rank, (record.id,), outcome, None, record.time, None, None)
+        outcome = common_outcome(runs)
+        return Experiment(
+            scored=scored,
+            rank=rank,
+            records=tuple(run.id for run in runs),
+            outcome=outcome,
+            cause=next(run.cause for run in runs if outcome_of_run(run) == outcome) if outcome == "dead_end" else None,
+            time=latest_of(runs),
+            result=result_of(runs),
+            differences=self._differences.of(runs[0]) if self._differences is not None else None,
+        )
+
+    def _replicates(self, record_id: str, passed: Collection[str] | None) -> Iterator[Run]:
+        """Those that pass the filter, the best-ranked first."""
+        runs = self.grouping.replicates_of(record_id)
+        yield from (run for run in runs if run.id == record_id)
+        yield from (run for run in runs if run.id != record_id and (passed is None or run.id in passed))
+
+
+def filtered_query(query: RetrievalQuery, chosen: Filter) -> RetrievalQuery:
+    """All of a filter but the outcome, of which rankings know nothing."""
+    return replace(
+        query,
+        research_line=chosen.research_line,
+        tags=(chosen.tag,) if chosen.tag is not None else (),
+        source=chosen.source,
+        containing=chosen.text,
+    )
+
+
+def latest_of(runs: Sequence[Run]) -> datetime | None:
+    times = [run.time for run in runs]
+    latest = max(times)
+    return moment_of(latest) if latest != NO_TIME else None

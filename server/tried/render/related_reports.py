@@ -1,0 +1,150 @@
+"""The JSON of related experiments, and of why one is not among them: contracts like those in `reports`.
+
+Invariant: every text is one plain line, cut to what a view can bear; ids are cut, and otherwise as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final
+
+from tried.findings.finding import Difference
+from tried.pool.record import finite
+from tried.ranking.breakdown import Term
+from tried.record_names import short_id
+from tried.related.absence import Absence
+from tried.related.experiment import Experiment
+from tried.related.experiments import Experiments
+from tried.related.facets import Facet, Facets
+from tried.related.record_view import headline_of_view
+from tried.related.result import Result
+from tried.render.escape import shortened
+from tried.render.record_reports import LINE_LENGTH, line, source_of, web_address
+from tried.render.reports import rfc3339
+from tried.render.words import moment_ago
+
+EXPERIMENTS_SCHEMA: Final = "tried.experiments/v1"
+ABSENCE_SCHEMA: Final = "tried.absence/v1"
+
+MOST_RECORDS: Final = 50
+MOST_DIFFERENCES: Final = 20
+MOST_TAGS: Final = 20
+ANSWER_LENGTH: Final = 1_000
+
+
+def experiments_report(
+    experiments: Experiments,
+    facets: Facets,
+    now: datetime,
+    *,
+    records: int,
+    is_partial: bool = False,
+    text: str = "",
+    research_line: str | None = None,
+) -> dict[str, Any]:
+    """``tried.experiments/v1`` without its document. `records` are in the pool, of which `is_partial` says that more
+    will come; `text` is what is looked for, `research_line` the draft's own."""
+    report = {
+        "schema": EXPERIMENTS_SCHEMA,
+        "now": rfc3339(now),
+        "pool": {"records": records, "is_partial": is_partial},
+        "total": experiments.total,
+        "query": {"text": line(text), "research_line": line(research_line) if research_line is not None else None},
+        "facets": {
+            "research_lines": _facets(facets.research_lines),
+            "tags": _facets(facets.tags),
+            "sources": _facets(facets.sources),
+        },
+        "experiments": [_experiment(each, now) for each in experiments.rows],
+    }
+    data: dict[str, Any] = finite(report)
+    return data
+
+
+def absence_report(absence: Absence) -> dict[str, Any]:
+    """``tried.absence/v1``"""
+    scored = absence.scored
+    report = {
+        "schema": ABSENCE_SCHEMA,
+        "record": cut_id(absence.record) if absence.record is not None else None,
+        "answer": shortened(absence.answer, ANSWER_LENGTH),
+        "rank": absence.rank,
+        "score": scored.score if scored is not None else None,
+        "terms": [term_json(term) for term in scored.terms] if scored is not None else None,
+        "dropped_by": absence.dropped_by,
+    }
+    data: dict[str, Any] = finite(report)
+    return data
+
+
+def term_json(term: Term) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": term.name, "value": term.value, "signal": term.signal, "weight": term.weight}
+    if term.note is not None:
+        data["note"] = line(term.note)
+    return data
+
+
+def result_json(result: Result) -> dict[str, Any]:
+    return {
+        "metric": line(result.metric),
+        "direction": result.direction,
+        "mean": result.mean,
+        "spread": result.spread,
+        "count": result.count,
+        "text": str(result),
+    }
+
+
+def cut_id(record_id: str) -> str:
+    """An id is there to ask by, so nothing in it is changed; of one too long to be a name the beginning will do."""
+    return record_id[:LINE_LENGTH]
+
+
+def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
+    record = each.scored.record
+    why, kind = headline_of_view(record)
+    differences = each.differences or ()
+    return {
+        "record": cut_id(record.id),
+        "short": short_id(line(record.id)),
+        "records": [cut_id(record_id) for record_id in each.records[:MOST_RECORDS]],
+        "runs": len(each.records),
+        "name": line(record.name),
+        "rank": each.rank,
+        "score": each.scored.score,
+        "terms": [term_json(term) for term in each.scored.terms],
+        "outcome": each.outcome,
+        "cause": each.cause,
+        "time": rfc3339(each.time) if each.time is not None else None,
+        "age": _age(each.time, now),
+        "result": result_json(each.result) if each.result is not None else None,
+        "why": line(why),
+        "why_kind": kind,
+        "differences": [_difference(one) for one in differences[:MOST_DIFFERENCES]],
+        "differences_total": len(differences),
+        "is_compared": each.differences is not None,
+        "tags": [line(tag) for tag in record.tags[:MOST_TAGS]],
+        "research_line": line(record.research_line) if record.research_line is not None else None,
+        "source": source_of(record),
+        "url": web_address(record),
+    }
+
+
+def _difference(one: Difference) -> dict[str, Any]:
+    return {
+        "key": line(one.key),
+        "draft": line(one.draft) if one.draft is not None else None,
+        "record": line(one.record) if one.record is not None else None,
+    }
+
+
+def _age(time: datetime | None, now: datetime) -> str:
+    """What lies at midnight sharp was given as a date: of that nobody knows the hours."""
+    if time is None:
+        return ""
+    return moment_ago(time, now, has_hours=(time.hour, time.minute, time.second, time.microsecond) != (0, 0, 0, 0))
+
+
+def _facets(facets: Iterable[Facet]) -> list[dict[str, Any]]:
+    return [{"name": line(facet.name), "count": facet.count} for facet in facets]
