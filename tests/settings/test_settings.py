@@ -518,7 +518,7 @@ def test_every_setting_is_described() -> None:
 def test_the_documentation_is_that_of_the_model() -> None:
     documented = (REPOSITORY / "docs" / "settings.md").read_text(encoding="utf-8")
 
-    assert documented == settings_markdown(), "run: python -m tried.settings.reference > docs/settings.md"
+    assert documented == settings_markdown(), "run: python -m tried.settings.reference --write"
 
 
 JSON = st.recursive(

@@ -16,11 +16,12 @@ from pydantic.fields import FieldInfo
 
 from tried.pool.sources.registry import plugins
 from tried.settings.accepts import accepted, adapter_of, validated
+from tried.settings.extension_model import ExtensionSettings
 from tried.settings.model import SILENCE_CODES, RemoteSettings, Settings, Silence, SourceSettings
 from tried.settings.sources import TRIED_TOML, Layer, SettingsProblem, editor_layer, file_layers, user_file
 from tried.storage.consents import is_allowed
 
-CLIENT_KEYS = frozenset({"path", "interpreter", "import_strategy", "log_level", "log_file", "trace"})
+CLIENT_KEYS = frozenset({*ExtensionSettings.model_fields, "log_file"})
 """Settings that an editor's extension keeps for itself and sends along."""
 
 _Place: TypeAlias = tuple[str | int, ...]
@@ -114,6 +115,9 @@ class _Merge:
                 )
                 continue
             if name not in fields:
+                if not path and name in CLIENT_KEYS:
+                    self._complain(here, "ignored; only an editor has this setting, put it into the editor's settings")
+                    continue
                 self._unknown(here, name, fields)
                 continue
             below = getattr(current, name)

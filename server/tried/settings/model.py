@@ -1,6 +1,7 @@
 """Every setting with its type, limits, default and description: the one table that everything else is made from.
 
-docs/settings.md is generated from it (`tried.settings.reference`), and so are the messages about wrong values.
+docs/settings.md, the schema of tried.toml and the settings of the extension for VS Code are generated from it
+(`tried.settings.reference`), and so are the messages about wrong values.
 """
 
 from __future__ import annotations
@@ -9,13 +10,24 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from tried.findings.finding import Severity
 from tried.findings.settings import CODE_OF, DEFAULT_SEVERITY, FindingSettings, Reason
 from tried.pool.record import Cause, Direction
 from tried.pool.sources.registry import NAMES as KIND_NAMES
 from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS
+from tried.settings.editor_model import (
+    CodeActionSettings,
+    CodeLensSettings,
+    CompletionSettings,
+    EditorSettings,
+    HoverSettings,
+    InlayHintSettings,
+    LinkSettings,
+    SymbolSettings,
+)
+from tried.settings.group import ADDS_UP, USER_ONLY, Group
 
 _RULES = FindingSettings()
 SEVERITY_KEYS = tuple(
@@ -28,6 +40,8 @@ SEVERITY_PATTERN = (
     f"keys are {', '.join([*CODE_OF, 'dead-end'])}, alone or with a reason behind a slash"
     f" ({', '.join(get_args(Reason))})"
 )
+SEVERITY_KEY_PATTERN = f"^({'|'.join([*CODE_OF, 'dead-end'])})(/({'|'.join(get_args(Reason))}))?$"
+"""Fits `SEVERITY_KEYS` and nothing else."""
 
 SILENCE_CODES = tuple(
     dict.fromkeys(
@@ -41,8 +55,14 @@ SILENCE_CODES = tuple(
 Status = Literal["completed", "failed", "crashed", "stopped", "pruned", "running"]
 """How a run has ended, in the words of its record's outcome."""
 
-ADDS_UP: dict[str, Any] = {"adds_up": True}
-"""Marks a list to which each place adds; every other list replaces that of the weaker places."""
+_LOUDNESS: dict[str, Any] = {
+    "enum_descriptions": {
+        "warning": "A squiggle of a warning.",
+        "information": "A quieter squiggle.",
+        "hover": "Shown when the pointer rests on the place, never underlined.",
+        "off": "Not told at all.",
+    }
+}
 
 
 def _read_only(value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -53,10 +73,6 @@ Directions = Annotated[Mapping[str, Direction], AfterValidator(_read_only)]
 Severities = Annotated[Mapping[str, Severity], AfterValidator(_read_only)]
 
 
-class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
-
-
 def _as_tables(value: Any) -> Any:
     """A path alone is a table with nothing but a path."""
     if isinstance(value, list | tuple):
@@ -64,7 +80,7 @@ def _as_tables(value: Any) -> Any:
     return value
 
 
-class SourceSettings(_Group):
+class SourceSettings(Group):
     """A source of past experiments, as a path or as a table `[[pool.sources]]` that also says what of it counts. A
     table whose path is that of a source that is found anyway configures that one."""
 
@@ -103,12 +119,23 @@ class SourceSettings(_Group):
 Sources = Annotated[tuple[SourceSettings, ...], BeforeValidator(_as_tables)]
 
 
-class PoolSettings(_Group):
+class PoolSettings(Group):
     """Where past experiments are read from. docs/sources.md says what is read of each tracker."""
 
     sources: Sources = Field(
         default=(),
-        json_schema_extra=ADDS_UP | {"accepts": "a list of text or tables"},
+        json_schema_extra=ADDS_UP
+        | USER_ONLY
+        | {
+            "accepts": "a list of text or tables",
+            "or_text": True,
+            "in_editor": (
+                "Sources to read beside those that are found: trackers' stores, journals (JSONL), results tables"
+                " (`.tsv`, `.csv`), globs, or folders to look in, relative to the workspace folder; `~` is the home"
+                " folder. Each is a path, or an object that also says what of it counts. For all who work on a project,"
+                " name them in its `tried.toml`: `[pool] sources = […]`."
+            ),
+        },
         description=(
             "Sources to read beside those that are found: trackers' stores, journals (JSONL), results tables (`.tsv`,"
             " `.csv`), globs, or folders to look in, relative to the workspace folder; `~` is the home folder in the"
@@ -148,10 +175,18 @@ class PoolSettings(_Group):
     )
 
 
-class RemoteSettings(_Group):
+class RemoteSettings(Group):
     """A tracker's server whose runs are fetched in the background. Only the user's own settings (the editor's, the
     user's file, `--settings`) may name one: in a file of a workspace it is refused, since a project must not make tried
     talk to a server."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"properties": {"kind": {"const": "mlflow"}}},
+            "then": {"required": ["address"], "properties": {"address": {"minLength": 1}}},
+            "else": {"required": ["projects"], "properties": {"projects": {"minItems": 1}}},
+        }
+    )
 
     kind: Literal["mlflow", "wandb"] = Field(description="Which tracker it is.")
     address: str = Field(
@@ -184,7 +219,7 @@ class RemoteSettings(_Group):
     enable: bool = Field(default=True, description="Ask it; `false` keeps the table and asks nothing.")
 
 
-class ConfigSettings(_Group):
+class ConfigSettings(Group):
     """Which files are experiment configs."""
 
     include: tuple[str, ...] = Field(
@@ -202,11 +237,12 @@ class ConfigSettings(_Group):
     )
 
 
-class MetricsSettings(_Group):
+class MetricsSettings(Group):
     """What the numbers in the pool mean."""
 
     directions: Directions = Field(
         default={},
+        json_schema_extra={"enum_descriptions": {"min": "Low is better.", "max": "High is better."}},
         description=(
             'Which way is better, by metric name: `"min"` or `"max"`. A record that declares its own directions keeps'
             " them; other metrics are known by their names (`loss` is better low, `accuracy` high)."
@@ -214,7 +250,7 @@ class MetricsSettings(_Group):
     )
 
 
-class RankingSettings(_Group):
+class RankingSettings(Group):
     """The list of related experiments."""
 
     half_life_days: float = Field(
@@ -227,13 +263,18 @@ class RankingSettings(_Group):
     limit: int = Field(default=20, ge=1, le=1000, description="How many related experiments are listed.")
 
 
-class FindingsSettings(_Group):
+class FindingsSettings(Group):
     """What is said about a config, and how loudly."""
 
     enable: bool = Field(default=True, description="Say something about values that repeat a dead end.")
     severity: Severities = Field(
         default={},
-        json_schema_extra={"keys": list(SEVERITY_KEYS), "pattern": SEVERITY_PATTERN},
+        json_schema_extra={
+            "keys": list(SEVERITY_KEYS),
+            "pattern": SEVERITY_PATTERN,
+            "key_pattern": SEVERITY_KEY_PATTERN,
+        }
+        | _LOUDNESS,
         description=(
             'How loud a finding is: `"warning"`, `"information"`, `"hover"` (shown when the pointer rests on the'
             ' place, never underlined) or `"off"`. The key is a kind of evidence (`repeat`, `move`, `knob`, `near`) or'
@@ -287,92 +328,13 @@ class FindingsSettings(_Group):
     )
 
 
-class HoverSettings(_Group):
-    """What is shown when the pointer rests on a place."""
-
-    enable: bool = Field(
-        default=True, description="Tell of findings, keys and components when the pointer rests there."
-    )
-
-
-class CodeActionSettings(_Group):
-    """What is offered at a finding."""
-
-    enable: bool = Field(
-        default=True, description="Offer to silence a finding, to retry on purpose, and to mark or open its record."
-    )
-
-
-class CodeLensSettings(_Group):
-    """The line above the first entry that says where the config stands."""
-
-    enable: bool = Field(
-        default=True,
-        description="Say above the first entry whether this was run before, what is nearest, what ended badly nearby.",
-    )
-
-
-class InlayHintSettings(_Group):
-    """What stands beside values that were tried."""
-
-    enable: bool = Field(
-        default=False, description="Say beside each value how many runs had it, the best of them, and the dead ends."
-    )
-
-
-class CompletionSettings(_Group):
-    """Values to choose from while one is typed."""
-
-    enable: bool = Field(
-        default=True, description="Offer the values that were tried for a key, the best first, with how they ended."
-    )
-
-
-class LinkSettings(_Group):
-    """Ids of records in a config."""
-
-    enable: bool = Field(
-        default=True, description="Make links of the ids of records in comments and values, and open their records."
-    )
-
-
-class SymbolSettings(_Group):
-    """The editor's search for symbols of the workspace."""
-
-    enable: bool = Field(
-        default=True, description="Find past experiments in the editor's search for workspace symbols."
-    )
-
-
-class EditorSettings(_Group):
-    """How the language server behaves while you type."""
-
-    debounce_ms: int = Field(
-        default=200,
-        ge=0,
-        le=10_000,
-        description="Milliseconds without an edit before the related experiments are ranked and findings are told.",
-    )
-    typing_pause_ms: int = Field(
-        default=1500,
-        ge=0,
-        le=60_000,
-        description=(
-            "Milliseconds without an edit before a new finding appears on the line that is being typed. A finding"
-            " that no longer holds goes at once."
-        ),
-    )
-    max_file_bytes: int = Field(
-        default=1_048_576,
-        ge=1024,
-        le=104_857_600,
-        description="Larger files are left alone, with a line in the log.",
-    )
-
-
-class Silence(_Group):
+class Silence(Group):
     """A finding that is not told. All the fields that are given must match; at least one of `path`, `key`, `code`
     and `id` is needed."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": [name]} for name in ("path", "key", "code", "id")]}
+    )
 
     path: str | None = Field(
         default=None, min_length=1, description="Glob of config files, relative to the workspace folder."
@@ -383,6 +345,7 @@ class Silence(_Group):
     code: str | None = Field(
         default=None,
         min_length=1,
+        json_schema_extra={"values": list(SILENCE_CODES)},
         description=(
             "`repeat` or `dead-end`; a kind of evidence such as `near` or `dead-end/near`; or a code with a cause, such"
             " as `dead-end/diverged`."
@@ -392,7 +355,7 @@ class Silence(_Group):
     reason: str | None = Field(default=None, description="Why it is silenced; for those who read the file.")
 
 
-class Settings(_Group):
+class Settings(Group):
     """All settings; immutable."""
 
     research_line: str | None = Field(
@@ -415,7 +378,14 @@ class Settings(_Group):
     editor: EditorSettings = Field(default_factory=EditorSettings)
     remote: tuple[RemoteSettings, ...] = Field(
         default=(),
-        json_schema_extra=ADDS_UP,
+        json_schema_extra=ADDS_UP
+        | USER_ONLY
+        | {
+            "in_editor": (
+                "Trackers' servers to fetch runs from. None, unless you name one: nothing leaves the machine by itself."
+                " A workspace cannot set this."
+            )
+        },
         description=(
             "Trackers' servers to fetch runs from, as tables `[[remote]]`; only in the user's own settings. None,"
             " unless you name one: nothing leaves the machine by itself."
@@ -423,7 +393,13 @@ class Settings(_Group):
     )
     silence: tuple[Silence, ...] = Field(
         default=(),
-        json_schema_extra=ADDS_UP,
+        json_schema_extra=ADDS_UP
+        | {
+            "in_editor": (
+                "Findings that are not told; all that is given of `path`, `key`, `code` and `id` must match. For all"
+                " who work on a project, name them in its `tried.toml`: `[[silence]]`."
+            )
+        },
         description=(
             "Findings that are not told, as tables `[[silence]]` with `path`, `key`, `code`, `id` and `reason`; for"
             " files that cannot hold a comment."
