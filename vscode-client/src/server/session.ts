@@ -12,6 +12,7 @@ import type { ServerState, Tried } from "../tried";
 import { chooseServer, type Chosen } from "./choose";
 import { CrashHistory } from "./crashes";
 import { debugInformation } from "./debugInformation";
+import { tell } from "./messages";
 import { middleware } from "./middleware";
 import { ServerRun } from "./run";
 import { DOCUMENT_SELECTOR } from "./selector";
@@ -48,6 +49,11 @@ export class Session implements Tried, vscode.Disposable {
 
   get state(): ServerState {
     return this.#state;
+  }
+
+  /** The server that was chosen last. */
+  get chosen(): Chosen | undefined {
+    return this.#chosen;
   }
 
   /** The process id of the server that runs. */
@@ -125,9 +131,10 @@ export class Session implements Tried, vscode.Disposable {
   async #start(turn: number, signal: AbortSignal): Promise<void> {
     this.#failure = undefined;
     const began = performance.now();
-    const chosen = await chooseServer(this, signal);
+    const chosen = await chooseServer(this.context, signal);
     if (turn !== this.#turn) return;
     this.#chosen = chosen;
+    tell(chosen, this);
     if (chosen.launch === undefined) {
       this.#setState("missing");
       return;

@@ -1,0 +1,50 @@
+/** What a person is told about the choice of the server. */
+
+import * as vscode from "vscode";
+import type { Tried } from "../tried";
+import type { Chosen } from "./choose";
+import { complaints } from "./find";
+import { MINIMUM_PYTHON, MINIMUM_SERVER } from "./versions";
+
+const INSTALL = "Install the Server…";
+const GUIDE = "Open the Guide";
+const INFORMATION = "Debug Information";
+
+/** Each is said once, until the window is loaded anew: restarts do not repeat it. */
+const said = new Set<string>();
+
+/** Writes down what was passed over, and says what needs doing. Waits for no answer. */
+export function tell(chosen: Chosen, tried: Tried): void {
+  for (const { what, why } of chosen.rejected) tried.log.info(`passed over ${what}: ${why}`);
+  const faults = complaints(chosen).map(({ what, why }) => `${what}: ${why}.`);
+  if (chosen.candidate !== undefined) {
+    if (faults.length > 0) {
+      const message = `Tried uses the server at ${chosen.candidate.path}. Passed over ${faults.join(" ")}`;
+      say("warning", message, [INFORMATION, "Open Settings"]);
+    }
+  } else if (!vscode.workspace.isTrusted) {
+    tried.log.warn(chosen.reason);
+    say("information", `Tried does nothing in Restricted Mode: ${chosen.reason}.`, ["Manage Workspace Trust", GUIDE]);
+  } else {
+    tried.log.warn(`no server was found; needed: tried ${MINIMUM_SERVER} in Python ${MINIMUM_PYTHON}, or newer`);
+    const needed = `Tried needs its server, tried ${MINIMUM_SERVER} or newer in Python ${MINIMUM_PYTHON} or newer, and found none.`;
+    say("warning", [needed, ...faults].join(" "), [INSTALL, GUIDE]);
+  }
+}
+
+function say(kind: "warning" | "information", message: string, buttons: string[]): void {
+  if (said.has(message)) return;
+  said.add(message);
+  const show = kind === "warning" ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
+  void show(message, ...buttons).then((button) => {
+    if (button !== undefined) void vscode.commands.executeCommand(COMMANDS[button] ?? "tried.showLogs");
+  });
+}
+
+const COMMANDS: Record<string, string> = {
+  [INSTALL]: "tried.installServer",
+  [GUIDE]: "tried.openGuide",
+  [INFORMATION]: "tried.debugInformation",
+  "Open Settings": "tried.openSettings",
+  "Manage Workspace Trust": "workbench.trust.manage",
+};

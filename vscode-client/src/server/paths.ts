@@ -1,0 +1,62 @@
+/** Paths in settings, and programs by their names. */
+
+import path from "node:path";
+
+export interface Surroundings {
+  home: string;
+  folders: readonly { name: string; path: string }[];
+  env: Readonly<Record<string, string | undefined>>;
+  isWindows: boolean;
+  isFile: (path: string) => boolean;
+}
+
+/** `problem` says why there is no path. */
+export type Expanded = { path: string } | { problem: string };
+
+/**
+ * The path that a setting names: `~`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolder:NAME}` and `${env:NAME}`
+ * are filled in; what is relative lies in the first folder; a bare name is looked for on PATH.
+ */
+export function expandPath(value: string, around: Surroundings): Expanded {
+  const problems: string[] = [];
+  const filled = value
+    .trim()
+    .replace(/^~(?=$|[/\\])/, () => around.home)
+    .replace(/\$\{([^}]*)\}/g, (whole, name: string) => {
+      const inserted = variable(name, around);
+      if (inserted === undefined) problems.push(`${whole} stands for nothing here`);
+      return inserted ?? "";
+    });
+  if (problems[0] !== undefined) return { problem: problems[0] };
+  const paths = around.isWindows ? path.win32 : path.posix;
+  if (paths.isAbsolute(filled)) return { path: paths.normalize(filled) };
+  if (!/[/\\]/.test(filled)) {
+    const found = findOnPath(filled, around);
+    return found === undefined ? { problem: `no program of the name ${filled} is on PATH` } : { path: found };
+  }
+  const folder = around.folders[0];
+  if (folder === undefined) return { problem: "it is a relative path, and no folder is open" };
+  return { path: paths.join(folder.path, filled) };
+}
+
+function variable(name: string, around: Surroundings): string | undefined {
+  const [kind, argument] = name.split(/:(.*)/s);
+  if (kind === "userHome") return around.home;
+  if (kind === "env") return argument === undefined ? undefined : around.env[argument];
+  if (kind !== "workspaceFolder") return undefined;
+  const folder = argument === undefined ? around.folders[0] : around.folders.find((one) => one.name === argument);
+  return folder?.path;
+}
+
+/** Relative places on PATH (such as `.`) are passed over: what they hold depends on where one is. */
+export function findOnPath(name: string, around: Surroundings): string | undefined {
+  const paths = around.isWindows ? path.win32 : path.posix;
+  const variables = around.isWindows ? (around.env.Path ?? around.env.PATH) : around.env.PATH;
+  const names = around.isWindows && !/\.\w+$/.test(name) ? [`${name}.exe`] : [name];
+  for (const folder of (variables ?? "").split(paths.delimiter)) {
+    if (!paths.isAbsolute(folder)) continue;
+    const found = names.map((one) => paths.join(folder, one)).find(around.isFile);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
