@@ -1,7 +1,293 @@
+/** The record panel: one page beside the editor that shows a record, and follows the config that is being edited. */
+
+import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
+import { pickRecord } from "../commands/pickRecord";
+import { RECORD, SERVER_COMMANDS, STATUS_DID_CHANGE, type RecordArguments, type RecordView, type Verdict } from "../protocol";
 import type { Tried } from "../tried";
+import { pageHtml } from "./html";
+import { fromPage, keptRecord, type FromPage, type ToPage } from "./messages";
+import { webHost } from "./model";
+import { shownLine } from "./shownText";
+
+export const VIEW_TYPE = "tried.record";
+
+/** A pool that is being read changes many times: the panel asks again this long after it last did. */
+const POOL_DELAY_MS = 700;
 
 export function registerRecordPanel(tried: Tried): vscode.Disposable {
-  void tried;
-  return vscode.Disposable.from();
+  const panel = new RecordPanel(tried);
+  const show = async (given: unknown, revealed?: "parameters"): Promise<void> => {
+    const named = recordArguments(given);
+    const record = named?.record ?? (await pickRecord(tried));
+    if (record) panel.show({ ...named, record }, { revealed, preserveFocus: named !== null });
+  };
+  return vscode.Disposable.from(
+    panel,
+    vscode.commands.registerCommand("tried.showRecord", (given: unknown) => show(given)),
+    vscode.commands.registerCommand("tried.compare", (given: unknown) => show(given, "parameters")),
+    vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, {
+      deserializeWebviewPanel: (restored, state) => {
+        panel.restore(restored, keptRecord(state));
+        return Promise.resolve();
+      },
+    }),
+  );
+}
+
+function recordArguments(given: unknown): RecordArguments | null {
+  if (typeof given !== "object" || given === null) return null;
+  const { record, uri } = given as Record<string, unknown>;
+  if (typeof record !== "string" || record === "") return null;
+  return typeof uri === "string" ? { record, uri } : { record };
+}
+
+class RecordPanel implements vscode.Disposable {
+  readonly #tried: Tried;
+  readonly #subscriptions: vscode.Disposable[];
+  #panel: vscode.WebviewPanel | undefined;
+  #shown: RecordArguments | undefined;
+  #view: RecordView | undefined;
+  #revealed: "parameters" | undefined;
+  #isReady = false;
+  #isStale = false;
+  #request: vscode.CancellationTokenSource | undefined;
+  #poolTimer: NodeJS.Timeout | undefined;
+
+  constructor(tried: Tried) {
+    this.#tried = tried;
+    this.#subscriptions = [
+      tried.activeConfig.onDidChange(() => {
+        this.#follow();
+      }),
+      tried.onDidChangeState((state) => {
+        if (state !== "starting") this.#refresh();
+      }),
+      tried.onNotification(STATUS_DID_CHANGE, () => {
+        this.#poolTimer ??= setTimeout(() => {
+          this.#poolTimer = undefined;
+          this.#refresh();
+        }, POOL_DELAY_MS);
+      }),
+    ];
+  }
+
+  show(named: RecordArguments, how: { revealed: "parameters" | undefined; preserveFocus: boolean }): void {
+    const panel =
+      this.#panel ??
+      this.#adopt(
+        vscode.window.createWebviewPanel(
+          VIEW_TYPE,
+          "Record",
+          { viewColumn: vscode.ViewColumn.Beside, preserveFocus: how.preserveFocus },
+          this.#options(),
+        ),
+      );
+    if (!panel.visible || !how.preserveFocus) panel.reveal(undefined, how.preserveFocus);
+    this.#use(named, how.revealed);
+  }
+
+  /** After the window was loaded anew. */
+  restore(panel: vscode.WebviewPanel, named: RecordArguments | null): void {
+    if (named === null || this.#panel) {
+      panel.dispose();
+      return;
+    }
+    panel.webview.options = this.#options();
+    this.#adopt(panel);
+    this.#use(named, undefined);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#poolTimer);
+    this.#request?.cancel();
+    this.#panel?.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #options(): vscode.WebviewOptions {
+    const root = this.#tried.context.extensionUri;
+    return {
+      enableScripts: true,
+      enableForms: false,
+      enableCommandUris: false,
+      localResourceRoots: [vscode.Uri.joinPath(root, "dist"), vscode.Uri.joinPath(root, "media")],
+    };
+  }
+
+  #adopt(panel: vscode.WebviewPanel): vscode.WebviewPanel {
+    const root = this.#tried.context.extensionUri;
+    const { webview } = panel;
+    this.#panel = panel;
+    this.#isReady = false;
+    panel.iconPath = vscode.Uri.joinPath(root, "media", "tried.svg");
+    panel.onDidDispose(() => {
+      this.#request?.cancel();
+      this.#panel = this.#shown = this.#view = undefined;
+    });
+    panel.onDidChangeViewState(() => {
+      if (!panel.visible) this.#isReady = false;
+      else if (this.#isStale) this.#refresh();
+    });
+    webview.onDidReceiveMessage((message: unknown) => {
+      const checked = fromPage(message);
+      if (checked) void this.#heard(checked);
+    });
+    webview.html = pageHtml({
+      source: webview.cspSource,
+      script: webview.asWebviewUri(vscode.Uri.joinPath(root, "dist", "webview.js")).toString(),
+      style: webview.asWebviewUri(vscode.Uri.joinPath(root, "media", "record.css")).toString(),
+      nonce: randomBytes(18).toString("base64url"),
+    });
+    return panel;
+  }
+
+  #use(named: RecordArguments, revealed: "parameters" | undefined): void {
+    if (named.record !== this.#shown?.record) this.#view = undefined;
+    this.#shown = named;
+    this.#revealed = revealed;
+    if (this.#panel && !this.#view) this.#panel.title = shownLine(named.record, 40);
+    this.#post({ type: "loading", short: shownLine(named.record, 80) });
+    this.#refresh();
+  }
+
+  /** The config that is edited, whichever the record was opened from. */
+  #follow(): void {
+    const uri = this.#tried.activeConfig.document?.uri.toString();
+    if (this.#shown && uri !== undefined) this.#shown = { record: this.#shown.record, uri };
+    this.#refresh();
+  }
+
+  /** Asks for the record as of now; an answer that is late for a newer question is dropped. */
+  #refresh(): void {
+    if (!this.#panel || !this.#shown) return;
+    this.#isStale = !this.#panel.visible;
+    if (this.#isStale) return;
+    void this.#ask(this.#shown);
+  }
+
+  async #ask({ record, uri }: RecordArguments): Promise<void> {
+    this.#request?.cancel();
+    const request = (this.#request = new vscode.CancellationTokenSource());
+    const document = this.#tried.activeConfig.document?.uri.toString() ?? (isOpen(uri) ? uri : undefined);
+    try {
+      const params = document === undefined ? { record } : { record, textDocument: { uri: document } };
+      const view = await this.#tried.sendRequest<RecordView | null>(RECORD, params, request.token);
+      if (request !== this.#request) return;
+      if (view) this.#received(view);
+      else if (view === null) this.#tell(`There is no record ${shownLine(record, 80)} in the pool.`);
+      else this.#tellState();
+    } catch (error) {
+      if (request === this.#request) this.#tell(messageOf(error));
+    } finally {
+      request.dispose();
+    }
+  }
+
+  #received(view: RecordView): void {
+    this.#view = view;
+    if (this.#panel) this.#panel.title = shownLine(view.short, 40) || "Record";
+    this.#postView();
+  }
+
+  #postView(): void {
+    if (!this.#view || !this.#isReady) return;
+    const revealed = this.#revealed;
+    this.#revealed = undefined;
+    this.#post(revealed ? { type: "record", view: this.#view, revealed } : { type: "record", view: this.#view });
+  }
+
+  #tellState(): void {
+    const { state } = this.#tried;
+    if (state === "starting" || state === "running") return; // an answer follows once it runs
+    const text = state === "missing" ? "The server of Tried is not installed." : "The server of Tried does not run.";
+    this.#post({ type: "problem", text, remedy: "restart" });
+  }
+
+  #tell(text: string): void {
+    this.#post({ type: "problem", text: shownLine(text), remedy: "none" });
+  }
+
+  #post(message: ToPage): void {
+    void this.#panel?.webview.postMessage(message);
+  }
+
+  async #heard(message: FromPage): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        this.#isReady = true;
+        if (this.#view) this.#postView();
+        this.#refresh();
+        return;
+      case "show":
+        this.#use({ ...this.#shown, record: message.record }, undefined);
+        return;
+      case "openPage":
+        if (this.#view?.url && webHost(this.#view.url)) await vscode.env.openExternal(vscode.Uri.parse(this.#view.url, true));
+        return;
+      case "openFolder":
+        if (this.#view?.run_dir) await openFolder(this.#view.run_dir);
+        return;
+      case "openStored":
+        await this.#openStored();
+        return;
+      case "restart":
+        await vscode.commands.executeCommand("tried.restart");
+        return;
+      case "showLogs":
+        await vscode.commands.executeCommand("tried.showLogs");
+        return;
+      case "conclude":
+        await this.#conclude(message.record, message.text, message.verdict);
+        return;
+    }
+  }
+
+  async #openStored(): Promise<void> {
+    const uri = this.#view?.document;
+    if (!this.#view || !uri) return;
+    try {
+      await this.#command(SERVER_COMMANDS.open, { uri, record: this.#view.id });
+    } catch (error) {
+      this.#tell(messageOf(error));
+    }
+  }
+
+  async #conclude(record: string, reason: string, verdict: Verdict | null): Promise<void> {
+    const answer = (state: "saved" | "failed", text: string): void => {
+      this.#post({ type: "conclusion", state, text: shownLine(text), record });
+    };
+    const uri = this.#view?.document ?? this.#tried.activeConfig.document?.uri.toString();
+    if (!uri) {
+      answer("failed", "Open a config of this folder first: the conclusion goes into the journal of its folder.");
+      return;
+    }
+    try {
+      const done = await this.#command(SERVER_COMMANDS.mark, { uri, record, reason, ...(verdict === null ? {} : { verdict }) });
+      if (done === undefined) answer("failed", "Not recorded: the server of Tried does not run.");
+      else answer("saved", "Recorded in the journal.");
+    } catch (error) {
+      answer("failed", `Not recorded: ${messageOf(error)}`);
+      return;
+    }
+    this.#refresh();
+  }
+
+  #command(command: string, table: Record<string, unknown>): Promise<unknown> {
+    return this.#tried.sendRequest("workspace/executeCommand", { command, arguments: [table] });
+  }
+}
+
+function isOpen(uri: string | undefined): boolean {
+  return uri !== undefined && vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri);
+}
+
+async function openFolder(uri: string): Promise<void> {
+  const folder = vscode.Uri.parse(uri, true);
+  if (folder.scheme !== "file" || !vscode.workspace.getWorkspaceFolder(folder)) return;
+  await vscode.commands.executeCommand("revealInExplorer", folder);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

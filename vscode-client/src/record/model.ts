@@ -1,0 +1,326 @@
+/**
+ * What the record panel draws, worked out from the server's answer: words, rows and lengths, no DOM.
+ *
+ * Invariant: every text here has passed `shownText`; the page puts it in as text alone.
+ */
+
+import type { MetricRow, Outcome, ParameterRow, Plot, RecordName, RecordView, Term, Verdict } from "../protocol";
+import { numberText, signedText } from "./numbers";
+import { clipped, shownLine, shownText } from "./shownText";
+
+export const OUTCOME_WORDS: Record<Outcome, string> = {
+  dead_end: "dead end",
+  works: "works",
+  inconclusive: "inconclusive",
+  running: "running",
+  unknown: "unknown",
+};
+
+export const VERDICTS: readonly { value: Verdict | null; word: string }[] = [
+  { value: "dead_end", word: "dead end" },
+  { value: "works", word: "works" },
+  { value: "inconclusive", word: "inconclusive" },
+  { value: null, word: "no verdict" },
+];
+
+const CAUSES: Record<string, string> = {
+  out_of_memory: "out of memory",
+  diverged: "diverged",
+  worse: "worse than before",
+  code_error: "an error in the code",
+  infrastructure: "the infrastructure failed",
+  stopped: "stopped",
+  unknown: "no cause known",
+};
+
+const STATUS: Record<ParameterRow["status"], { mark: string; word: string }> = {
+  differs: { mark: "≠", word: "differs" },
+  only_record: { mark: "−", word: "not set here" },
+  only_draft: { mark: "+", word: "not set there" },
+  equal: { mark: "=", word: "equal" },
+  not_compared: { mark: "·", word: "not compared" },
+};
+
+const PREVIEW_LINES = 10;
+const PREVIEW_CHARACTERS = 900;
+const MOST_PARAMETERS = 500;
+const MOST_METRICS = 60;
+const MOST_NAMES = 50;
+const MOST_PLOTS = 8;
+
+export interface Fact {
+  label: string;
+  text: string;
+}
+
+export interface ParameterModel {
+  key: string;
+  here: string | null;
+  there: string | null;
+  status: ParameterRow["status"];
+  mark: string;
+  word: string;
+}
+
+export interface MetricModel {
+  name: string;
+  value: string;
+  before: string;
+  delta: string;
+  arrow: "▲" | "▼" | "";
+  judgement: "better" | "worse" | "";
+  goal: string;
+  isObjective: boolean;
+}
+
+export interface TermModel {
+  name: string;
+  value: string;
+  /** Of the longest bar, in [0, 1]; negative terms are drawn as such. */
+  share: number;
+  isNegative: boolean;
+  /** `0.40 × 0.83`, or why there is none. */
+  working: string;
+  note: string;
+  applies: boolean;
+}
+
+export interface TextModel {
+  key: "error" | "hypothesis" | "notes";
+  title: string;
+  text: string;
+  preview: string;
+  isClipped: boolean;
+}
+
+export interface NameModel {
+  id: string;
+  short: string;
+  outcome: Outcome;
+  headline: string;
+}
+
+export interface ReplicateModel {
+  id: string;
+  label: string;
+  value: string;
+  isThis: boolean;
+}
+
+export interface PanelModel {
+  id: string;
+  short: string;
+  name: string;
+  outcome: Outcome;
+  outcomeWord: string;
+  /** `judged so by somebody`, `out of memory` …: what stands beside the word. */
+  outcomeNote: string;
+  headline: string;
+  headlineKind: "written" | "generated" | "none";
+  headlineNote: string;
+  result: string | null;
+  facts: Fact[];
+  tags: string[];
+  links: { page: string | null; folder: boolean; stored: boolean };
+  isCompared: boolean;
+  parameters: { rows: ParameterModel[]; differing: number; same: number; total: number };
+  plots: Plot[];
+  outcomes: Outcome[];
+  metrics: MetricModel[];
+  hasBefore: boolean;
+  change: { summary: string | null; changes: string[]; effects: MetricModel[] };
+  texts: TextModel[];
+  lineage: { ancestors: NameModel[]; children: NameModel[]; more: number };
+  replicates: { title: string; runs: ReplicateModel[]; more: number } | null;
+  breakdown: { score: string; rank: string; terms: TermModel[] } | null;
+  conclusion: { prefill: string; verdict: Verdict | null; isPossible: boolean };
+}
+
+export function panelModel(view: RecordView): PanelModel {
+  const isCompared = view.document !== null && view.parameters.some((row) => row.status !== "not_compared");
+  const rows = view.parameters.slice(0, MOST_PARAMETERS).map(parameterModel);
+  const differing = rows.filter((row) => isDifference(row.status)).length;
+  const metrics = view.metrics.slice(0, MOST_METRICS).map(metricModel);
+  const ordered = [...metrics.filter((one) => one.isObjective), ...metrics.filter((one) => !one.isObjective)];
+  const plots = view.plots.slice(0, MOST_PLOTS).map(plotModel);
+  return {
+    id: view.id,
+    short: shownLine(view.short, 80),
+    name: shownLine(view.name, 200),
+    outcome: view.outcome,
+    outcomeWord: OUTCOME_WORDS[view.outcome],
+    outcomeNote: outcomeNote(view),
+    ...headline(view),
+    result: view.replicates.result ? shownLine(view.replicates.result.text, 120) : null,
+    facts: facts(view),
+    tags: view.tags.slice(0, 20).map((tag) => shownLine(tag, 60)),
+    links: { page: webHost(view.url), folder: view.run_dir !== null, stored: view.document !== null && webHost(view.url) === null },
+    isCompared,
+    parameters: {
+      rows: isCompared ? rows : rows.map((row) => ({ ...row, here: null })),
+      differing,
+      same: rows.length - differing,
+      total: Math.max(view.parameters_total, rows.length),
+    },
+    plots,
+    outcomes: (Object.keys(OUTCOME_WORDS) as Outcome[]).filter((outcome) =>
+      plots.some((plot) => plot.points.some((point) => point.outcome === outcome)),
+    ),
+    metrics: ordered,
+    hasBefore: view.metrics.some((row) => row.before !== null),
+    change: {
+      summary: view.change.summary ? shownLine(view.change.summary) : null,
+      changes: view.change.changes.slice(0, MOST_NAMES).map((line) => shownLine(line, 300)),
+      effects: ordered.filter((one) => one.delta !== "" && (one.isObjective || one.judgement !== "")).slice(0, 3),
+    },
+    texts: texts(view),
+    lineage: {
+      ancestors: view.lineage.ancestors.slice(0, MOST_NAMES).map(nameModel),
+      children: view.lineage.children.slice(0, MOST_NAMES).map(nameModel),
+      more: Math.max(0, view.lineage.children_total - Math.min(view.lineage.children.length, MOST_NAMES)),
+    },
+    replicates: replicates(view),
+    breakdown: view.breakdown ? breakdown(view.breakdown) : null,
+    conclusion: {
+      prefill: shownText(view.conclusion.prefill).slice(0, 2000),
+      verdict: view.conclusion.verdict,
+      isPossible: view.document !== null,
+    },
+  };
+}
+
+export function isDifference(status: ParameterRow["status"]): boolean {
+  return status === "differs" || status === "only_record" || status === "only_draft";
+}
+
+/** The host of an address that may be opened; null for anything but http and https. */
+export function webHost(url: string | null): string | null {
+  const match = /^https?:\/\/([^/?#\s\\@]+)(?:[/?#]|$)/i.exec(url ?? "");
+  return match?.[1] ? shownLine(match[1], 60) : null;
+}
+
+export function durationText(seconds: number | null): string {
+  if (seconds === null || !Number.isFinite(seconds) || seconds < 0) return "";
+  if (seconds < 60) return `${seconds < 10 ? Number(seconds.toFixed(1)) : Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return hours % 24 ? `${Math.floor(hours / 24)} d ${hours % 24} h` : `${hours / 24} d`;
+}
+
+/** The first lines of a long text, and whether that is all of it. */
+export function preview(text: string): { preview: string; isClipped: boolean } {
+  const lines = text.split("\n", PREVIEW_LINES + 1);
+  const start = clipped(lines.slice(0, PREVIEW_LINES).join("\n"), PREVIEW_CHARACTERS);
+  const isClipped = start.length < text.length;
+  return { preview: isClipped && !start.endsWith("…") ? `${start}\n…` : start, isClipped };
+}
+
+function outcomeNote(view: RecordView): string {
+  const cause = view.cause ? (CAUSES[view.cause] ?? shownLine(view.cause.replace(/_/g, " "), 60)) : "";
+  const parts = view.cause === "unknown" && view.outcome !== "dead_end" ? [] : [cause];
+  if (view.verdict !== null) parts.push("somebody’s verdict");
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+function headline(view: RecordView): Pick<PanelModel, "headline" | "headlineKind" | "headlineNote"> {
+  const text = shownLine(view.headline.text);
+  if (text === "" || view.headline.kind === "none") {
+    return { headline: "Nobody wrote down what came of it.", headlineKind: "none", headlineNote: "" };
+  }
+  const note = view.headline.kind === "written" ? "written by a person or an agent" : "put together from the run: nobody wrote a conclusion";
+  return { headline: text, headlineKind: view.headline.kind, headlineNote: note };
+}
+
+function facts(view: RecordView): Fact[] {
+  const when = [shownLine(view.age, 60), view.time ? view.time.slice(0, 16).replace("T", " ") : ""].filter((part) => part !== "");
+  const all: Fact[] = [
+    { label: "ran", text: when.length === 2 ? `${when[0] ?? ""} (${shownLine(when[1] ?? "", 20)})` : shownLine(when[0] ?? "", 60) },
+    { label: "for", text: durationText(view.duration_seconds) },
+    { label: "from", text: [view.source.kind, view.source.name].map((part) => shownLine(part, 120)).filter((part) => part !== "").join(" · ") },
+    { label: "research line", text: shownLine(view.research_line ?? "", 120) },
+    { label: "also known as", text: view.aliases.slice(0, 5).map((alias) => shownLine(alias, 80)).join(", ") },
+  ];
+  return all.filter((fact) => fact.text !== "");
+}
+
+function parameterModel(row: ParameterRow): ParameterModel {
+  const value = (text: string | null): string | null => (text === null ? null : shownLine(text));
+  return { key: shownLine(row.key, 300), here: value(row.draft), there: value(row.record), status: row.status, ...STATUS[row.status] };
+}
+
+function metricModel(row: MetricRow): MetricModel {
+  const arrow = typeof row.delta !== "number" || row.delta === 0 ? "" : row.delta > 0 ? "▲" : "▼";
+  return {
+    name: shownLine(row.name, 200),
+    value: numberText(row.value),
+    before: row.before === null ? "" : numberText(row.before),
+    delta: row.delta === null ? "" : signedText(row.delta),
+    arrow,
+    judgement: row.is_better === null ? "" : row.is_better ? "better" : "worse",
+    goal: row.direction === "max" ? "higher is better" : row.direction === "min" ? "lower is better" : "",
+    isObjective: row.is_objective,
+  };
+}
+
+function plotModel(plot: Plot): Plot {
+  return {
+    ...plot,
+    key: shownLine(plot.key, 120),
+    metric: shownLine(plot.metric, 80),
+    categories: plot.categories?.map((name) => shownLine(name, 80)) ?? null,
+    draft_text: plot.draft_text === null ? null : shownLine(plot.draft_text, 80),
+    points: plot.points.map((point) => ({ ...point, short: shownLine(point.short, 60) })),
+  };
+}
+
+function texts(view: RecordView): TextModel[] {
+  const all = [
+    { key: "error", title: "Error", text: view.error },
+    { key: "hypothesis", title: "Hypothesis", text: view.hypothesis },
+    { key: "notes", title: "Notes", text: view.notes },
+  ] as const;
+  return all.flatMap(({ key, title, text }) => {
+    const shown = shownText(text ?? "").trim();
+    return shown === "" ? [] : [{ key, title, text: shown, ...preview(shown) }];
+  });
+}
+
+function nameModel(name: RecordName): NameModel {
+  return { id: name.id, short: shownLine(name.short, 80), outcome: name.outcome, headline: shownLine(name.headline, 200) };
+}
+
+function replicates(view: RecordView): PanelModel["replicates"] {
+  const { runs, records, result } = view.replicates;
+  if (runs < 2) return null;
+  const shown = records.slice(0, MOST_NAMES).map(
+    (run): ReplicateModel => ({
+      id: run.id,
+      label: shownLine(run.id, 80),
+      value: run.value === null ? "no result" : numberText(run.value),
+      isThis: run.id === view.id,
+    }),
+  );
+  const title = result ? shownLine(result.text, 120) : `${runs} runs`;
+  return { title, runs: shown, more: Math.max(0, runs - shown.length) };
+}
+
+function breakdown({ score, rank, terms }: NonNullable<RecordView["breakdown"]>): NonNullable<PanelModel["breakdown"]> {
+  const longest = Math.max(1e-9, ...terms.map((term) => Math.abs(term.value)));
+  return { score: score.toFixed(3), rank: rank === null ? "" : `number ${rank} in the list`, terms: terms.map((term) => termModel(term, longest)) };
+}
+
+function termModel(term: Term, longest: number): TermModel {
+  const applies = !(term.signal === null && term.value === 0);
+  const working = term.signal !== null && term.weight !== null ? `${term.signal.toFixed(3)} × ${term.weight.toFixed(2)}` : applies ? "" : "does not apply";
+  return {
+    name: shownLine(term.name.replace(/_/g, " "), 60),
+    value: term.value.toFixed(3).replace("-", "−"),
+    share: Math.min(1, Math.abs(term.value) / longest),
+    isNegative: term.value < 0,
+    working,
+    note: shownLine(term.note ?? "", 200),
+    applies,
+  };
+}

@@ -1,0 +1,102 @@
+/** The plots side by side, their legend, and the same values as a table. */
+
+import type { Plot } from "../protocol";
+import { OUTCOME_WORDS, type PanelModel } from "../record/model";
+import { numberText } from "../record/numbers";
+import { button, data, element, svgElement, type Child } from "./dom";
+import { outcomeIcon } from "./marks";
+import { focusName, send } from "./page";
+import { drawPlot } from "./plot";
+
+const LEAST_WIDTH = 270;
+const MOST_WIDTH = 620;
+const GAP = 16;
+const HEIGHT = 200;
+
+/** Of each parameter, where the line of the current value stood: it moves from there to its new place. */
+let lines = new Map<string, number>();
+let drawnWidth = 0;
+let hasTable = false;
+
+export function plots(model: PanelModel, width: number): Child[] {
+  const count = model.plots.length;
+  const columns = Math.max(1, Math.min(count, 3, Math.floor((width + GAP) / (LEAST_WIDTH + GAP))));
+  const each = Math.min(MOST_WIDTH, Math.floor((width - GAP * (columns - 1)) / columns));
+  const fontSize = labelSize();
+  const before = each === drawnWidth ? lines : new Map<string, number>();
+  const drawn = model.plots.map((plot) => {
+    const name = `${model.id}:${plot.key}`;
+    return { name, ...drawPlot(plot, { width: each, height: HEIGHT, fontSize }, before.get(name) ?? null) };
+  });
+  lines = new Map(drawn.flatMap(({ name, draftAt }) => (draftAt === null ? [] : [[name, draftAt] as const])));
+  drawnWidth = each;
+  const grid = element("div", { class: "plots" }, ...drawn.map(({ figure }) => figure));
+  grid.style.gridTemplateColumns = `repeat(${columns}, ${each}px)`;
+  return [legend(model), grid, table(model)];
+}
+
+function labelSize(): number {
+  const size = Number.parseFloat(getComputedStyle(document.body).fontSize);
+  return Math.max(9, (Number.isFinite(size) ? size : 13) * 0.85);
+}
+
+function legend(model: PanelModel): HTMLElement {
+  const hasDraft = model.plots.some((plot) => plot.draft !== null);
+  const hasThis = model.plots.some((plot) => plot.points.some((point) => point.is_this));
+  const sample = (...content: SVGElement[]): SVGElement => svgElement("svg", { class: "icon", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, ...content);
+  return element(
+    "ul",
+    { class: "legend", "aria-label": "Legend" },
+    ...model.outcomes.map((outcome) => element("li", {}, outcomeIcon(outcome), OUTCOME_WORDS[outcome])),
+    hasThis && element("li", {}, sample(svgElement("circle", { class: "ring", r: 5.5 })), "this record"),
+    hasDraft && element("li", {}, sample(svgElement("path", { class: "draft-line", d: "M0-7V7" })), "the current config"),
+  );
+}
+
+/** Drawn when it is first opened: it may be thousands of rows. */
+function table(model: PanelModel): HTMLElement {
+  const node = element("details", { class: "values" }, element("summary", { "data-focus": "values" }, "The same as a table"));
+  const fill = (): void => {
+    if (node.childElementCount > 1) return;
+    node.append(...model.plots.map((plot) => valueTable(plot)));
+  };
+  node.addEventListener("toggle", () => {
+    hasTable = node.open;
+    if (node.open) fill();
+  });
+  if (hasTable) {
+    fill();
+    node.open = true;
+  }
+  return node;
+}
+
+function valueTable(plot: Plot): HTMLElement {
+  const points = [...plot.points].sort((a, b) => a.x - b.x || (a.y ?? Infinity) - (b.y ?? Infinity));
+  return element(
+    "table",
+    {},
+    element("caption", {}, data(plot.key), " against ", data(plot.metric)),
+    element("thead", {}, element("tr", {}, ...["run", plot.key, plot.metric, "outcome"].map((name) => element("th", { scope: "col" }, data(name))))),
+    element(
+      "tbody",
+      {},
+      ...points.map((point) =>
+        element(
+          "tr",
+          { class: point.is_this ? "self" : null },
+          element(
+            "th",
+            { scope: "row" },
+            point.is_this
+              ? data(point.short)
+              : button(focusName(`value:${plot.key}`, point.record), "link", () => { send({ type: "show", record: point.record }); }, data(point.short)),
+          ),
+          element("td", {}, data(plot.scale === "category" ? (plot.categories?.[point.x] ?? "?") : numberText(point.x))),
+          element("td", { class: "figure" }, point.y === null ? "no result" : numberText(point.y)),
+          element("td", {}, outcomeIcon(point.outcome), ` ${OUTCOME_WORDS[point.outcome]}`),
+        ),
+      ),
+    ),
+  );
+}
