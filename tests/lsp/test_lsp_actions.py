@@ -99,6 +99,7 @@ def test_what_is_offered(client: RawClient, folder: Path) -> None:
         "Mark exp-2 as working",
         "Mark exp-2 as inconclusive",
         "Open exp-2",
+        "Compare with exp-2",
     ]
     assert all(action["kind"] == "quickfix" for action in actions)
     assert all(action["diagnostics"] == [found] for action in actions)

@@ -44,6 +44,14 @@ class ClientFeatures:
     markdown: bool = False
     code_action_literals: bool = False
     versioned_edits: bool = False
+    definition_links: bool = False
+    resolves_symbols: bool = False
+    refreshes_lenses: bool = False
+    refreshes_hints: bool = False
+    completion_markdown: bool = False
+    completion_tags: bool = False
+    completion_deprecated: bool = False
+    completion_label_details: bool = False
 
     @classmethod
     def of(cls, capabilities: t.ClientCapabilities) -> ClientFeatures:
@@ -51,6 +59,9 @@ class ClientFeatures:
             return bool(get_capability(capabilities, path, False))
 
         formats = get_capability(capabilities, "text_document.hover.content_format", ()) or ()
+        item = "text_document.completion.completion_item"
+        item_formats = get_capability(capabilities, f"{item}.documentation_format", ()) or ()
+        tags = get_capability(capabilities, f"{item}.tag_support.value_set", ()) or ()
         return cls(
             encoding=_ENCODINGS.get(str(_encoding(capabilities)), "utf-16"),
             # A client that pulls but cannot be told to pull again would miss what a growing pool changes.
@@ -67,6 +78,15 @@ class ClientFeatures:
             )
             is not None,
             versioned_edits=can("workspace.workspace_edit.document_changes"),
+            refreshes_lenses=can("workspace.code_lens.refresh_support"),
+            refreshes_hints=can("workspace.inlay_hint.refresh_support"),
+            completion_markdown=t.MarkupKind.Markdown in item_formats,
+            completion_tags=t.CompletionItemTag.Deprecated in tags,
+            completion_deprecated=can(f"{item}.deprecated_support"),
+            completion_label_details=can(f"{item}.label_details_support"),
+            definition_links=can("text_document.definition.link_support"),
+            resolves_symbols="location.range"
+            in (get_capability(capabilities, "workspace.symbol.resolve_support.properties", ()) or ()),
         )
 
 

@@ -1,5 +1,5 @@
-"""Quick fixes for a finding: silence it with a reason, retry on purpose, write down how the record ended, open it; and
-for a comment that is a conclusion."""
+"""Quick fixes for a finding: silence it with a reason, retry on purpose, write down how the record ended, open it; for
+a value, the best that was tried in its place; and for a comment that is a conclusion."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ from tried.findings.finding import Finding
 from tried.lsp import commands
 from tried.lsp.comment_conclusions import comment_actions
 from tried.lsp.directive_edits import Insertion, place_for_directive
+from tried.lsp.edits import workspace_edit
 from tried.lsp.open_document import Analysed, Document
-from tried.lsp.positions import to_position, to_range, to_span
+from tried.lsp.positions import to_range, to_span
 from tried.lsp.session import Session
+from tried.lsp.value_actions import value_actions
 from tried.pool.record import ExperimentRecord, Verdict
 from tried.record_names import short_id
+from tried.text import Span
 
 PATIENCE = 2.0
 """Seconds that the client's menu may wait for an analysis."""
+
+KINDS = (t.CodeActionKind.QuickFix, t.CodeActionKind.RefactorRewrite)
 
 REASON = "…"
 """Stands where the person writes why."""
@@ -34,18 +39,24 @@ VERDICTS: dict[Verdict, str] = {
 
 async def code_actions(session: Session, params: t.CodeActionParams) -> Sequence[t.CodeAction | t.Command] | None:
     document = session.documents.get(params.text_document.uri)
-    if document is None or not _wanted(params.context.only) or not session.settings_of(document).code_actions.enable:
+    only = params.context.only
+    if document is None or not any(_wants(only, kind) for kind in KINDS):
+        return None
+    if not session.settings_of(document).code_actions.enable:
         return None
     known = await session.analysed(document, PATIENCE, hurry=True)
     if known is None or known.analysis is None:
         return None
     wanted = to_span(known.text.lines, params.range, session.client.features.encoding)
     found = [f for f in document.shown if f.span.start <= wanted.end and wanted.start <= f.span.end]
-    actions: list[t.CodeAction] = []
-    for finding in found:
+    reported = [diagnostic for f in found for diagnostic in _reported(session, known, f, params.context.diagnostics)]
+    actions = await value_actions(session, document, known, wanted, found, reported)
+    for finding in found if _wants(only, t.CodeActionKind.QuickFix) else ():
         place = await session.in_background(_place, known, document, finding)
         actions += _actions(session, document, known, finding, place, params.context.diagnostics)
-    actions += await comment_actions(session, document, known, wanted)
+    if _wants(only, t.CodeActionKind.QuickFix):
+        actions += await comment_actions(session, document, known, wanted)
+    actions = [action for action in actions if action.kind is None or _wants(only, action.kind)]
     if not actions:
         return None
     if session.client.features.code_action_literals:
@@ -53,9 +64,14 @@ async def code_actions(session: Session, params: t.CodeActionParams) -> Sequence
     return [action.command for action in actions if action.command is not None]
 
 
-def _wanted(only: Sequence[t.CodeActionKind | str] | None) -> bool:
-    kinds = [str(kind.value if isinstance(kind, t.CodeActionKind) else kind) for kind in only or ()]
-    return not kinds or any(kind in ("", t.CodeActionKind.QuickFix.value) for kind in kinds)
+def _wants(only: Sequence[t.CodeActionKind | str] | None, kind: t.CodeActionKind | str) -> bool:
+    """True for a kind that the client asked for, by itself or by what it is a kind of."""
+    name = _name(kind)
+    return not only or any(not (each := _name(one)) or f"{name}.".startswith(f"{each}.") for one in only)
+
+
+def _name(kind: t.CodeActionKind | str) -> str:
+    return str(kind.value if isinstance(kind, t.CodeActionKind) else kind)
 
 
 def _place(known: Analysed, document: Document, finding: Finding) -> Insertion | None:
@@ -96,6 +112,8 @@ def _actions(
         title = f"Open {_short(finding.record)}"
         arguments = {"uri": document.uri, "record": finding.record}
         yield action(title, command=_command(title, commands.OPEN_RECORD, arguments))
+        title = f"Compare with {_short(finding.record)}"
+        yield action(title, command=_command(title, commands.COMPARE_RECORD, arguments))
 
 
 def _directives(finding: Finding) -> Iterator[tuple[str, str]]:
@@ -107,12 +125,7 @@ def _directives(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _edit(session: Session, document: Document, known: Analysed, place: Insertion, directive: str) -> t.WorkspaceEdit:
-    position = to_position(known.text.lines, place.offset, session.client.features.encoding)
-    edit = t.TextEdit(range=t.Range(position, position), new_text=place.text(directive))
-    if not session.client.features.versioned_edits:
-        return t.WorkspaceEdit(changes={document.uri: [edit]})
-    versioned = t.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=known.text.version)
-    return t.WorkspaceEdit(document_changes=[t.TextDocumentEdit(text_document=versioned, edits=[edit])])
+    return workspace_edit(session, document, known, Span(place.offset, place.offset), place.text(directive))
 
 
 def _silence_command(document: Document, finding: Finding) -> t.Command:

@@ -15,11 +15,14 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from tried.lsp import status
 from tried.lsp.open_document import Document
 from tried.lsp.progress import Progress
+from tried.lsp.record import record_beside
+from tried.lsp.record_pages import page_of
 from tried.lsp.session import Session
 from tried.lsp.silence_table import add_silence
 from tried.lsp.uris import uri_of
 from tried.pool.journal import conclude, conclusion_of, write_down
 from tried.pool.record import ExperimentRecord, Verdict
+from tried.render.escape import shortened
 from tried.storage.files import StorageError
 from tried.workspace import Workspace
 
@@ -27,9 +30,11 @@ MARK = "tried.markRecord"
 CONCLUDE = "tried.concludeRecords"
 SILENCE = "tried.silence"
 OPEN_RECORD = "tried.openRecord"
+COMPARE_RECORD = "tried.compareRecord"
 RESCAN = "tried.rescan"
 
 REQUEST_FAILED = -32803
+ID_LENGTH = 200
 
 
 async def mark(session: Session, arguments: object) -> dict[str, Any]:
@@ -109,6 +114,22 @@ async def open_record(session: Session, arguments: object) -> dict[str, Any]:
     if not shown:
         session.client.show(f"{record.id} is in {path}, line {line}.", t.MessageType.Info)
     return {"file": str(path), "line": line, "shown": shown}
+
+
+async def compare_record(session: Session, arguments: object) -> dict[str, Any]:
+    """`{uri, record}`: opens a page about the record that begins with what differs from the document; a client that
+    cannot is told where it is. Answers with that place."""
+    table = _table(arguments)
+    document, _ = _workspace(session, table)
+    pool, record, known = await record_beside(session, _text(table, "record"), document)
+    try:
+        path = await page_of(session, pool, record, document, known)
+    except StorageError as error:
+        raise JsonRpcException(str(error), REQUEST_FAILED) from error
+    shown = await session.client.show_document(uri_of(path))
+    if not shown:
+        session.client.show(f"{shortened(record.id, ID_LENGTH)} is compared in {path}", t.MessageType.Info)
+    return {"file": str(path), "shown": shown}
 
 
 async def rescan(session: Session, arguments: object) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from tried.lsp import (
     findings_list,
     hover,
     inlay_hints,
+    lens_refresh,
     lifecycle,
     notices,
     record,
@@ -58,6 +59,7 @@ HANDLERS: dict[str, Callable[[Session, Any], Any]] = {
     t.TEXT_DOCUMENT_DOCUMENT_LINK: document_links.document_links,
     t.TEXT_DOCUMENT_DEFINITION: definition.definition,
     t.WORKSPACE_SYMBOL: symbols.symbols,
+    t.WORKSPACE_SYMBOL_RESOLVE: symbols.resolve,
     related.METHOD: related.related,
     experiments.METHOD: experiments.experiments,
     absence.METHOD: absence.absence,
@@ -86,11 +88,20 @@ COMMANDS: dict[str, Callable[[Session, Any], Awaitable[Any]]] = {
     commands.CONCLUDE: commands.conclude_all,
     commands.SILENCE: commands.silence,
     commands.OPEN_RECORD: commands.open_record,
+    commands.COMPARE_RECORD: commands.compare_record,
     commands.RESCAN: commands.rescan,
 }
 
 OPTIONS: dict[str, Any] = {
-    t.TEXT_DOCUMENT_CODE_ACTION: t.CodeActionOptions(code_action_kinds=[t.CodeActionKind.QuickFix]),
+    t.WORKSPACE_SYMBOL: t.WorkspaceSymbolOptions(resolve_provider=True),
+    t.TEXT_DOCUMENT_CODE_ACTION: t.CodeActionOptions(
+        code_action_kinds=[t.CodeActionKind.QuickFix, t.CodeActionKind.RefactorRewrite]
+    ),
+    t.TEXT_DOCUMENT_CODE_LENS: t.CodeLensOptions(resolve_provider=False),
+    t.TEXT_DOCUMENT_INLAY_HINT: t.InlayHintOptions(resolve_provider=False),
+    t.TEXT_DOCUMENT_COMPLETION: t.CompletionOptions(
+        trigger_characters=list(completion.TRIGGERS), resolve_provider=False
+    ),
     t.TEXT_DOCUMENT_DIAGNOSTIC: t.DiagnosticOptions(
         identifier="tried", inter_file_dependencies=False, workspace_diagnostics=True
     ),
@@ -103,6 +114,7 @@ SUBSCRIBERS = (
     status.subscribe,
     notices.subscribe,
     consents.subscribe,
+    lens_refresh.subscribe,
 )
 
 

@@ -208,6 +208,20 @@ class Session:
             self._start_reading(folder)
             await folder.loaded.wait()
 
+    async def read(self, folder: Folder, patience: float) -> bool:
+        """Sees to it that a folder's pool is read, also where no document of it is open, and is as new as a look at the
+        disk makes it; waits for that so many seconds at most. False where there is nothing yet."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(patience / 2):
+                        await self.configured.wait()
+                self._start_reading(folder)
+                await folder.loaded.wait()
+                if folder not in self.active_folders:  # the others are looked after all the time
+                    await asyncio.shield(self.spawn(self.poll(folder)))
+        return folder.workspace is not None
+
     async def poll(self, folder: Folder) -> None:
         """The same, if a file on the disk looks as if it had changed."""
         inside = (document.path for document in self.documents.values() if document.folder is folder)

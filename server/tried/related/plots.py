@@ -20,10 +20,10 @@ from tried.pool.history.column import Mask
 from tried.pool.history.line_history import LineHistory
 from tried.pool.history.run import Run
 from tried.pool.history.run_columns import Held, RunColumns
-from tried.pool.history.run_row import DEAD_END, DIRECTIONS, WORKED, Flag
+from tried.pool.history.run_row import DIRECTIONS
 from tried.pool.history.vocabulary import ABSENT, number_of
 from tried.pool.record import Direction
-from tried.related.outcome import Outcome
+from tried.related.outcome import OUTCOMES, Outcome, outcomes_in
 
 MOST_PLOTS: Final = 8
 MOST_POINTS: Final = 400
@@ -99,18 +99,6 @@ def plots_of(run: Run, line: LineHistory, axes: Iterable[Axis], scope: Scope | N
     return tuple(found)
 
 
-def outcome_at(columns: RunColumns, place: int) -> Outcome:
-    """The same as `outcome_of` the record, without decoding it."""
-    flags, ending = int(columns.facts["flags"][place]), int(columns.facts["ending"][place])
-    if flags & Flag.RUNNING:
-        return "running"
-    if ending == DEAD_END:
-        return "dead_end"
-    if ending == WORKED:
-        return "works"
-    return "inconclusive" if flags & Flag.JUDGED else "unknown"
-
-
 def _metric(run: Run, line: LineHistory, scope: Scope | None) -> int | None:
     """The number of the name of the metric that the run is judged by; of one that came to none, that of most others."""
     objectives = line.columns.facts["objective"]
@@ -142,6 +130,7 @@ class _Drawing:
             shown &= scope.admitted
         shown[run.place] = bool(result[run.place]) or bool(line.is_dead[run.place])
         self.shown: Final = shown
+        self.outcomes: Final = outcomes_in(line)
         self.similarity: Final = None if scope is None else scope.compared.similarity
 
     def plot(self, axis: Axis) -> Plot | None:
@@ -205,7 +194,7 @@ class _Drawing:
                 record=self.columns.ids[row],
                 x=value,
                 y=None if math.isnan(y := float(self.y[row])) else y,
-                outcome=outcome_at(self.columns, row),
+                outcome=OUTCOMES[int(self.outcomes[row])],
                 is_this=row == this,
             )
             for row, value in zip(rows, x, strict=True)

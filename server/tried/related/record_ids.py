@@ -101,13 +101,16 @@ class RecordIds:
         return found
 
     def _is_telling(self, name: str) -> bool:
-        """Letters and digits, no number, and nothing that a parameter was ever set to."""
-        has_letters = any(map(str.isalpha, name))
-        return has_letters and _NUMERAL.match(name) is None and not self._is_value(name)
+        """Letters and digits, no number, and nothing that a parameter was ever set to, unless it is put together as ids
+        are (`exp-7`): a config may well log what it came from."""
+        if not any(map(str.isalpha, name)) or _NUMERAL.match(name) is not None:
+            return False
+        return not self._is_value(name) if name.isalnum() else True
 
     def _is_telling_alone(self, part: str) -> bool:
         if any(map(str.isalpha, part)):
-            return _WORD_WITH_NUMBER.match(part) is None and self._is_telling(part)
+            is_number = _NUMERAL.match(part) is not None
+            return not is_number and _WORD_WITH_NUMBER.match(part) is None and not self._is_value(part)
         # a time to the second, as folders are named by
         return len(part) >= _LONG_TIME and _NUMERAL.match(part) is None and any(c in part for c in "-_/T")
 

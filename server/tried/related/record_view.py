@@ -21,10 +21,10 @@ from tried.pool.record import Cause, Direction, ExperimentRecord, Verdict
 from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.breakdown import ScoredRecord
 from tried.related.change_lines import change_line
+from tried.related.grouping import Grouping
 from tried.related.outcome import Outcome, outcome_of
 from tried.related.parameter_rows import ParameterRow, parameter_rows
 from tried.related.plots import Axis, Plot, plots_of
-from tried.related.replicates import replicates_of
 from tried.related.result import Result, result_of
 
 MOST_REPLICATES: Final = 50
@@ -229,7 +229,7 @@ def _replicates(
 ) -> Replicates:
     if run is None or line is None:
         return Replicates(1, None, (Replicate(record.id, record.timestamp, None),))
-    runs = replicates_of(run, line, snapshot)
+    runs = line.runs_in_time(Grouping(snapshot).replicates_of(run.id))
     result = result_of(runs)
     latest = runs[::-1][:MOST_REPLICATES]
     if run.id not in {each.id for each in latest}:

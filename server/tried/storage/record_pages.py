@@ -39,8 +39,8 @@ def write_page(
 
     `about` tells pages of one record apart: the pool it is in, or what it is compared with. Raises StorageError.
     """
-    folder = pages_folder(workspaces, environment)
-    path = folder / page_name(record_id, about)
+    path = page_path(record_id, workspaces, about=about, environment=environment)
+    folder = path.parent
     data = text.encode("utf-8", "replace")
     try:
         _make(folder)
@@ -52,6 +52,13 @@ def write_page(
     except OSError as error:
         raise StorageError(f"{path}: the page was not written: {reason_of(error)}") from error
     return path
+
+
+def page_path(
+    record_id: str, workspaces: Iterable[Path], *, about: str = "", environment: Mapping[str, str] = os.environ
+) -> Path:
+    """Where that page is, or will be. Raises StorageError."""
+    return pages_folder(workspaces, environment) / page_name(record_id, about)
 
 
 def page_name(record_id: str, about: str = "") -> str:
