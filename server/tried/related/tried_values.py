@@ -65,11 +65,13 @@ class TriedValue:
 
 @dataclass(frozen=True, slots=True)
 class TriedKey:
-    """All values that were tried for a key, the best first. `own`: in the draft's own research line."""
+    """All values that were tried for a key, the best first. `own`: in the draft's own research line; `is_evidence`:
+    there, or in a similar setting, so that it holds for the draft."""
 
     key: str
     research_line: str | None
     own: bool
+    is_evidence: bool
     runs: int
     values: tuple[TriedValue, ...]
 
@@ -145,6 +147,7 @@ def _tried_in(related: _Related, parameter: Parameter) -> TriedKey | None:
         key=parameter.shown,
         research_line=scope.line.research_line,
         own=scope.own,
+        is_evidence=not related.anywhere,
         runs=sum(group.runs for group in groups),
         values=tuple(related.told(key, group) for group in best_first[:MOST_VALUES]),
     )
