@@ -450,7 +450,7 @@ class TestPool:
         (("pool", "none"), "none: there is no such folder; to read a file, use --pool none"),
         (("serve", "--tcp", "localhost:http"), "--tcp localhost:http: expected a port"),
         (("serve", "--tcp", "1", "--stdio"), "give --stdio or --tcp, not both"),
-        (("serve", "--log-level", "loud"), "--log-level loud: expected one of debug, info, warning, error"),
+        (("serve", "--log-level", "loud"), "--log-level loud: expected one of debug, info, warning, error, off"),
         (("demo", "."), ".: is there already"),
     ],
 )

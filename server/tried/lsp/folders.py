@@ -92,8 +92,8 @@ class Folder:
         when `progress` is another one. The folder is usable afterwards even if its pool is not."""
         async with self._busy:
             loop = asyncio.get_running_loop()
-            progressed()
             try:
+                progressed()
                 workspace = self.workspace = await loop.run_in_executor(loader, self._open)
                 self.usable.set()
                 async with Progress(client, "Reading past experiments") as progress:

@@ -68,7 +68,7 @@ reason = "kept to show the failure"
 
 [tried.schema.json](tried.schema.json) describes a `tried.toml` as a JSON schema. An editor with
 [Taplo](https://taplo.tamasfe.dev), such as VS Code with Even Better TOML, completes and checks the file by it if the
-first line names it, by an address or a path relative to the file:
+first line names it, by an address or a path relative to the file (run with Taplo 0.9.0):
 
 ```toml
 #:schema ../tried/docs/tried.schema.json
