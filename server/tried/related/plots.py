@@ -6,6 +6,7 @@ Invariant: the same line, draft and record give the same plots, whatever the ord
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -14,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tried.draft.keys import words_of
-from tried.draft.parameters import Parameter, RecordedValue, is_known, shown_value
+from tried.draft.parameters import Parameter, is_known, shown_value
 from tried.findings.scope import Scope
 from tried.pool.history.column import Mask
 from tried.pool.history.line_history import LineHistory
 from tried.pool.history.run import Run
-from tried.pool.history.run_columns import Held, RunColumns
+from tried.pool.history.run_columns import Held, Rows, RunColumns
 from tried.pool.history.run_row import DIRECTIONS
 from tried.pool.history.vocabulary import ABSENT, number_of
 from tried.pool.record import Direction
 from tried.related.outcome import OUTCOMES, Outcome, outcomes_in
 
 MOST_PLOTS: Final = 8
-MOST_POINTS: Final = 400
+MOST_POINTS: Final = 200
 MOST_CATEGORIES: Final = 24
 """Texts on one axis; of more, those that fewest runs had are left out."""
 
@@ -138,75 +139,77 @@ class _Drawing:
         rows = self._rows(held)
         if len(rows) < 2:
             return None
-        values = [self._value(held, row) for row in rows]
-        keep = [place for place, value in enumerate(values) if value is not None and is_known(value.value)]
-        rows, values = [rows[place] for place in keep], [values[place] for place in keep]
-        known = [value for value in values if value is not None]
         draft = axis.draft
         ours = None if draft is None or draft.value is None or not is_known(draft.value) else draft.value
-        if len({value.value for value in known}) < 2:
+        x = self.columns.floats(held)[rows]
+        if (strange := np.isnan(x)).any() and not any(map(is_known, self._values(held, rows[strange])[0])):
+            rows, x = rows[~strange], x[~strange]
+            if len(rows) < 2:
+                return None
+        if np.isnan(x).any() or (ours is not None and number_of(ours) is None):
+            return self._by_category(axis, held, rows, ours)
+        if (x == x[0]).all():
             return None
-        numbers = [number_of(value.value) for value in known]
-        if all(number is not None for number in numbers) and (ours is None or number_of(ours) is not None):
-            x = [number for number in numbers if number is not None]
-            return self._plot(axis, rows, x, _scale(axis.shown, [*x, *_some(number_of(ours))]), None, number_of(ours))
-        return self._by_category(axis, rows, known, ours)
+        mine = number_of(ours)
+        numbers = (float(x.min()), float(x.max()), *(() if mine is None else (mine,)))
+        return self._plot(axis, rows, x.tolist(), _scale(axis.shown, numbers), None, mine)
 
-    def _by_category(
-        self, axis: Axis, rows: Sequence[int], values: Sequence[RecordedValue], ours: object
-    ) -> Plot | None:
+    def _by_category(self, axis: Axis, held: Sequence[Held], rows: Rows, ours: object) -> Plot | None:
         """Texts in the order of how many runs had them, of equals in that of the pool; numbers may be among them."""
-        counts: dict[object, int] = {}
-        texts: dict[object, str] = {}
-        for value in values:
-            counts[value.value] = counts.get(value.value, 0) + 1
-            texts.setdefault(value.value, value.text)
-        own = next((v.value for row, v in zip(rows, values, strict=True) if row == self.run.place), None)
+        values, texts = self._values(held, rows)
+        counts = Counter(value for value in values if is_known(value))
+        own = values[int(np.argmax(rows == self.run.place))] if self.run.place in rows else None
         order = sorted(counts, key=lambda value: (value not in (own, ours), -counts[value]))[:MOST_CATEGORIES]
-        chosen = [value for value in counts if value in set(order)]
+        chosen = sorted(order, key=lambda value: -counts[value])
         if all(number_of(value) is not None for value in chosen):
             chosen.sort(key=lambda value: number_of(value) or 0.0)
-        else:
-            chosen.sort(key=lambda value: -counts[value])
         if ours is not None and ours not in counts and axis.draft is not None:
             chosen.append(ours)
             texts[ours] = shown_value(axis.draft.entry.value)
         places = {value: float(place) for place, value in enumerate(chosen)}
-        kept = [(row, places[v.value]) for row, v in zip(rows, values, strict=True) if v.value in places]
-        if len({x for _, x in kept}) < 2:
+        x = [places.get(value, math.nan) for value in values]
+        kept = ~np.isnan(np.array(x))
+        if len(set(x) & set(places.values())) < 2:
             return None
-        categories = tuple(texts[value] for value in chosen)
         mine = None if ours is None else places.get(ours)
-        return self._plot(axis, [row for row, _ in kept], [x for _, x in kept], "category", categories, mine)
+        categories = tuple(texts[value] for value in chosen)
+        return self._plot(axis, rows[kept], [each for each in x if each == each], "category", categories, mine)
 
     def _plot(
         self,
         axis: Axis,
-        rows: Sequence[int],
+        rows: Rows,
         x: Sequence[float],
         scale: Scale,
         categories: tuple[str, ...] | None,
         draft: float | None,
     ) -> Plot:
-        this = self.run.place
+        this, ids = self.run.place, self.columns.ids
+        results, outcomes = self.y[rows].tolist(), self.outcomes[rows].tolist()
         points = tuple(
-            Point(
-                record=self.columns.ids[row],
-                x=value,
-                y=None if math.isnan(y := float(self.y[row])) else y,
-                outcome=OUTCOMES[int(self.outcomes[row])],
-                is_this=row == this,
-            )
-            for row, value in zip(rows, x, strict=True)
+            Point(ids[row], value, None if y != y else y, OUTCOMES[outcome], row == this)
+            for row, value, y, outcome in zip(rows.tolist(), x, results, outcomes, strict=True)
         )
-        own = self._value(self.columns.in_force(axis.key), this)
         record = next((point.x for point in points if point.is_this), None)
-        if record is None and own is not None and categories is None:
-            record = number_of(own.value)
+        if record is None and categories is None:
+            own = float(self.columns.floats(self.columns.in_force(axis.key))[this])
+            record = None if own != own else own
         written = None if axis.draft is None else shown_value(axis.draft.entry.value)
         return Plot(axis.shown, self.metric, self.direction, scale, categories, draft, written, record, points)
 
-    def _rows(self, held: Sequence[Held]) -> list[int]:
+    def _values(self, held: Sequence[Held], rows: Rows) -> tuple[list[object], dict[object, str]]:
+        """The value of each row, and a text for each value, as the first of them spelled it."""
+        values: list[object] = [None] * len(rows)
+        texts: dict[object, str] = {}
+        for table, column in held:
+            for place, number in enumerate(column.dense(len(self.columns))[rows].tolist()):
+                if number != ABSENT:
+                    value = values[place] = table.values[number]
+                    if value not in texts:
+                        texts[value] = table.recorded_value(number).text
+        return values, texts
+
+    def _rows(self, held: Sequence[Held]) -> Rows:
         """The rows that are shown and have the key, in the order of the pool."""
         mask = np.zeros(len(self.columns), np.bool_)
         for _, column in held:
@@ -218,13 +221,7 @@ class _Drawing:
             order = np.round(likeness * 1e6).astype(np.int64) * (len(self.columns) + 1) + rows
             order[rows == self.run.place] = np.iinfo(np.int64).max
             rows = np.sort(rows[np.argpartition(order, len(rows) - MOST_POINTS)[len(rows) - MOST_POINTS :]])
-        return [int(row) for row in rows]
-
-    def _value(self, held: Sequence[Held], row: int) -> RecordedValue | None:
-        for table, column in held:
-            if number := int(column.at(row)):
-                return table.recorded_value(number)
-        return None
+        return rows
 
 
 def _direction(columns: RunColumns, metric: int) -> Direction | None:
@@ -247,7 +244,3 @@ def _is_rate(key: str) -> bool:
     words = words_of(key.rsplit(".", 1)[-1])
     phrase = any(words[place : place + 2] == _RATE_PHRASE for place in range(len(words)))
     return phrase or not _RATE_WORDS.isdisjoint(words)
-
-
-def _some(number: float | None) -> list[float]:
-    return [] if number is None else [number]

@@ -111,10 +111,10 @@ def record_view_report(
         }
         if view.scored is not None
         else None,
-        "plots": [_plot(plot) for plot in view.plots],
         "conclusion": {"prefill": line(view.prefill), "verdict": view.proposed},
     }
-    data: dict[str, Any] = finite(report)
+    names: dict[str, str] = {}
+    data: dict[str, Any] = {**finite(report), "plots": [_plot(plot, names) for plot in view.plots]}
     return data
 
 
@@ -203,7 +203,11 @@ def _term(term: Term) -> dict[str, Any]:
     return data
 
 
-def _plot(plot: Plot) -> dict[str, Any]:
+def _plot(plot: Plot, names: dict[str, str]) -> dict[str, Any]:
+    """Finite as it is. `names` remembers short ids, since plots show the same records."""
+    for point in plot.points:
+        if point.record not in names:
+            names[point.record] = short_id(line(point.record))
     return {
         "key": line(plot.key),
         "metric": line(plot.metric),
@@ -218,7 +222,7 @@ def _plot(plot: Plot) -> dict[str, Any]:
         "points": [
             {
                 "record": identifier(point.record),
-                "short": short_id(line(point.record)),
+                "short": names[point.record],
                 "x": point.x,
                 "y": point.y,
                 "outcome": point.outcome,
