@@ -177,7 +177,9 @@ async def check_hover_and_actions(client: LanguageClient, uri: str, found: t.Dia
         t.CodeActionParams(text_document=document, range=found.range, context=context)
     )
     assert actions is not None
-    silence, open_record = actions[0], actions[-1]
+    use, silence, open_record = actions[0], actions[1], actions[-2]
+    assert isinstance(use, t.CodeAction)
+    assert use.edit is not None
     assert isinstance(silence, t.CodeAction)
     assert silence.edit is not None
     assert isinstance(open_record, t.CodeAction)

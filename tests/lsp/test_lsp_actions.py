@@ -93,6 +93,7 @@ def test_what_is_offered(client: RawClient, folder: Path) -> None:
     uri, found = opened(client, folder, "offered.yaml", CONFIG)
     actions = actions_for(client, uri, found)
     assert [action["title"] for action in actions] == [
+        "Use 0.1: 1 run (val_loss 2.1)",
         "Silence dead-end here, with a reason",
         "Silence everything here, with a reason",
         "Retry exp-2 on purpose, because …",
@@ -253,8 +254,13 @@ def test_an_old_client_gets_commands_only(folder: Path) -> None:
         client.open(uri, CONFIG)
         (found,) = client.pushed(uri)
         actions = actions_for(client, uri, found)
-        assert [action["command"] for action in actions] == ["tried.markRecord", "tried.markRecord", "tried.openRecord"]
-        answer = client.request("workspace/executeCommand", actions[-1])
+        assert [action["command"] for action in actions] == [
+            "tried.markRecord",
+            "tried.markRecord",
+            "tried.openRecord",
+            "tried.compareRecord",
+        ]
+        answer = client.request("workspace/executeCommand", actions[-2])
         assert answer["shown"] is False
         assert client.take("window/showMessage")["message"] == "exp-2 is at https://example.org/runs/2"
         assert client.finish() == 0
