@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import attrs
 from lsprotocol import types as t
 
 from tried.lsp.open_document import Analysed
 from tried.lsp.session import Session
+from tried.lsp.written import Written, written
 from tried.related.experiments import NO_FILTER, Filter, RelatedExperiments
 from tried.related.facets import facets_of, named
 from tried.related.ordering import Sort
@@ -36,16 +35,15 @@ class ExperimentsParams:
     text_document: t.TextDocumentIdentifier
     limit: int | None = None
     filter: FilterParams | None = None
-    sort: Literal["score", "newest", "best"] | None = None
+    sort: Sort | None = None
 
 
-async def experiments(session: Session, params: ExperimentsParams) -> dict[str, Any] | None:
+async def experiments(session: Session, params: ExperimentsParams) -> Written | None:
     """`tried.experiments/v1`, of what is in the editor; null for a document that is no config."""
     known = await config_known(session, params.text_document.uri)
     if known is None:
         return None
-    report = await session.in_background(_report, known, params.filter, params.limit, params.sort or "score")
-    return {**report, "uri": params.text_document.uri, "version": known.text.version}
+    return await session.in_background(_report, known, params)
 
 
 async def config_known(session: Session, uri: str) -> Analysed | None:
@@ -80,12 +78,12 @@ def _filter(known: Analysed, params: FilterParams | None) -> Filter:
     )
 
 
-def _report(known: Analysed, chosen: FilterParams | None, limit: int | None, sort: Sort) -> dict[str, Any]:
+def _report(known: Analysed, params: ExperimentsParams) -> Written:
     from tried.render.related_reports import experiments_report
 
-    related = related_to(known, chosen)
-    return experiments_report(
-        related.listed(limit, sort),
+    related = related_to(known, params.filter)
+    report = experiments_report(
+        related.listed(params.limit, params.sort or "score"),
         facets_of(known.snapshot),
         known.now,
         records=len(known.snapshot),
@@ -93,3 +91,4 @@ def _report(known: Analysed, chosen: FilterParams | None, limit: int | None, sor
         text=related.query.text if related.query is not None else "",
         research_line=related.own_line,
     )
+    return written(report, uri=params.text_document.uri, version=known.text.version)

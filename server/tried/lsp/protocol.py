@@ -34,6 +34,7 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from tried.lsp.transport import MAX_MESSAGE_BYTES, PEEK, Frame, Oversized
+from tried.lsp.written import Written
 from tried.pool.record import finite
 
 if TYPE_CHECKING:
@@ -217,6 +218,13 @@ class TriedProtocol(LanguageServerProtocol):
         else:
             log.error("a request failed", exc_info=error)
             self._fail(msg_id, JsonRpcInternalError(f"internal error, {type(error).__name__}: {error}; see the log"))
+
+    def _send_response(self, msg_id: str | int, result: Any | None = None, error: Any | None = None) -> None:
+        if not isinstance(result, Written) or error is not None:
+            super()._send_response(msg_id, result, error)
+            return
+        self._result_types.pop(msg_id, None)
+        self._write(f'{{"jsonrpc": "2.0", "id": {json.dumps(msg_id)}, "result": {result.text}}}')
 
     def _check_handler_result(self, future: Future[Any]) -> None:
         if not future.cancelled() and (error := future.exception()) is not None:

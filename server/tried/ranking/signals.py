@@ -56,13 +56,16 @@ def bm25(terms: Sequence[str], parts: Sequence[Candidates]) -> list[Column]:
         saturation = K1 * (1.0 - B + B * part.segment.lengths / average)
         scores = np.zeros(len(part.mask))
         gains: dict[str, Column] = {}
+        places: dict[str, Rows | slice] = {}
         for term in terms:
             if term not in postings:
                 continue
-            rows, counts = postings[term]
             if term not in gains:
-                gains[term] = idf[term] * (counts * (K1 + 1.0)) / (counts + saturation[rows])
-            scores[rows] += gains[term]
+                rows, counts = postings[term]
+                # what all records hold is added without looking any of them up
+                places[term] = slice(None) if len(rows) == len(scores) else rows.astype(np.intp)
+                gains[term] = idf[term] * (counts * (K1 + 1.0)) / (counts + saturation[places[term]])
+            scores[places[term]] += gains[term]
         columns.append(scores[part.rows])
     return columns
 

@@ -9,17 +9,30 @@ Invariant: a value that cannot be known (an interpolation, a truncated text) is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from tried.draft.draft import ExperimentDraft
-from tried.draft.parameters import Parameter, is_known, shown_value
-from tried.findings.comparison import Comparison
+from tried.draft.parameters import Parameter, RecordedValue, is_known, shown_value
 from tried.findings.find import scopes
 from tried.findings.finding import Difference
 from tried.findings.scope import Scope
 from tried.findings.settings import FindingSettings
 from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.history.run import Run
+
+MOST_SHOWN: Final = 20
+_FEWEST_SIBLINGS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """`shown` are the first of them, at most MOST_SHOWN."""
+
+    shown: tuple[Difference, ...] = ()
+    total: int = 0
 
 
 class DraftDifferences:
@@ -28,76 +41,60 @@ class DraftDifferences:
     def __init__(self, draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings) -> None:
         self._history = history
         self._scopes = {scope.line.research_line: scope for scope in scopes(draft, history, settings)}
-        self._of_the_draft: dict[str | None, tuple[Difference, ...]] = {}
+        self._unsaid: dict[tuple[str | None, str], bool] = {}
+        self._written: dict[str, str] = {}
 
-    def of(self, run: Run) -> tuple[Difference, ...] | None:
-        """What differs: in the order of the file, budgets behind that, then what one side alone sets; None where
-        nothing can be compared."""
-        if run.id not in self._history.line_of:
-            return None
-        scope = self._scopes.get(self._history.line_of[run.id])
+    def of(self, run: Run) -> Differences | None:
+        """What differs: in the order of the file, budgets behind that, then what one side alone sets, last what no run
+        of the line ever set; None where nothing can be compared."""
+        scope = self._scopes.get(self._history.line_of.get(run.id)) if run.id in self._history.line_of else None
         if scope is None or not run.in_force:
             return None
         found = scope.comparison(run)
+        both = [*_in_file_order(scope, found.differing), *_in_file_order(scope, found.budget)]
         if not run.values:  # it is known what it changed, and nothing else
-            stated = tuple(_stated_by_both(scope, run, found))
-            return stated or None
-        if not (found.equal or found.equal_budget or found.differing or found.budget):
+            return self._differences(scope, run, both, ()) if both else None
+        if not (both or found.equal or found.equal_budget):
             return None
-        return (
-            *_stated_by_both(scope, run, found),
-            *(_difference(scope, run, key) for key in found.draft_only if not _goes_without_saying(scope, key)),
-            *(
-                _difference(scope, run, key)
-                for key in (*found.run_only, *found.run_budget)
-                if _is_own_change(run, key) or not scope.is_default(run, key)
-            ),
-            *self._never_set(scope),
-        )
+        own = {change.key for change in run.changes}
+        alone = [key for key in found.draft_only if not self._goes_without_saying(scope, key)]
+        alone += [key for key in (*found.run_only, *found.run_budget) if key in own or not scope.is_default(run, key)]
+        never = [parameter for parameter in scope.draft.new if is_known(parameter.value)]
+        return self._differences(scope, run, [*both, *alone], never)
 
-    def _never_set(self, scope: Scope) -> tuple[Difference, ...]:
-        """What the draft sets and no run of the line ever did: the same for all of them."""
-        name = scope.line.research_line
-        if name not in self._of_the_draft:
-            new = [parameter for parameter in scope.draft.new if is_known(parameter.value)]
-            self._of_the_draft[name] = tuple(Difference(each.shown, _written(each), None) for each in new)
-        return self._of_the_draft[name]
+    def _differences(self, scope: Scope, run: Run, keys: Sequence[str], never_set: Sequence[Parameter]) -> Differences:
+        theirs = run.in_force
+        shown = [self._difference(scope, key, theirs.get(key)) for key in keys[:MOST_SHOWN]]
+        shown += [Difference(each.shown, self._text(each), None) for each in never_set[: MOST_SHOWN - len(shown)]]
+        return Differences(tuple(shown), len(keys) + len(never_set))
 
+    def _difference(self, scope: Scope, key: str, recorded: RecordedValue | None) -> Difference:
+        parameter = scope.draft.values.get(key)
+        ours = self._text(parameter) if parameter is not None else "null" if key in scope.draft.nulls else None
+        name = parameter.shown if parameter is not None else recorded.shown if recorded is not None else key
+        return Difference(name, ours, recorded.text if recorded is not None else None)
 
-def _stated_by_both(scope: Scope, run: Run, found: Comparison) -> Iterator[Difference]:
-    for keys in (found.differing, found.budget):
-        for key in sorted(keys, key=lambda key: _place_in_file(scope, key)):
-            yield _difference(scope, run, key)
+    def _text(self, parameter: Parameter) -> str:
+        """The draft's value as it was written; the same beside each record."""
+        text = self._written.get(parameter.key)
+        if text is None:
+            text = self._written[parameter.key] = shown_value(parameter.entry.value)
+        return text
 
-
-def _place_in_file(scope: Scope, key: str) -> float:
-    parameter = scope.draft.values.get(key)
-    return parameter.entry.span.start if parameter is not None else float("inf")
-
-
-def _goes_without_saying(scope: Scope, key: str) -> bool:
-    """What `Scope.is_default` says of a run, of the draft."""
-    line, settings = scope.line, scope.settings
-    return (
-        line.logging >= _FEWEST_SIBLINGS
-        and line.columns.logged_count(key) >= settings.common_key_share * line.logging
-        and scope.draft.values[key].value == line.usual_value(key)
-    )
+    def _goes_without_saying(self, scope: Scope, key: str) -> bool:
+        """What `Scope.is_default` says of a run, of the draft."""
+        line = scope.line
+        known = self._unsaid.get((line.research_line, key))
+        if known is None:
+            known = self._unsaid[line.research_line, key] = (
+                line.logging >= _FEWEST_SIBLINGS
+                and line.columns.logged_count(key) >= scope.settings.common_key_share * line.logging
+                and scope.draft.values[key].value == line.usual_value(key)
+            )
+        return known
 
 
-_FEWEST_SIBLINGS = 5
-
-
-def _is_own_change(run: Run, key: str) -> bool:
-    return any(change.key == key for change in run.changes)
-
-
-def _difference(scope: Scope, run: Run, key: str) -> Difference:
-    parameter, recorded = scope.draft.values.get(key), run.in_force.get(key)
-    ours = _written(parameter) if parameter is not None else "null" if key in scope.draft.nulls else None
-    shown = parameter.shown if parameter is not None else recorded.shown if recorded is not None else key
-    return Difference(shown, ours, recorded.text if recorded is not None else None)
-
-
-def _written(parameter: Parameter) -> str:
-    return shown_value(parameter.entry.value)
+def _in_file_order(scope: Scope, keys: Sequence[str]) -> list[str]:
+    """What the file does not spell out, such as the items of a shorter list, is last."""
+    ours = scope.draft.values
+    return sorted(keys, key=lambda key: ours[key].entry.span.start if key in ours else math.inf)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from tried.findings.finding import Difference
 from tried.pool.record import Cause
 from tried.ranking.breakdown import ScoredRecord
+from tried.related.differences import Differences
 from tried.related.outcome import Outcome
 from tried.related.result import Result
 
@@ -25,4 +25,4 @@ class Experiment:
     cause: Cause | None
     time: datetime | None
     result: Result | None
-    differences: tuple[Difference, ...] | None
+    differences: Differences | None

@@ -9,7 +9,7 @@ Invariant: a line's groups depend on its runs alone, so they are made once for a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -27,14 +27,21 @@ from tried.pool.snapshot import PoolSnapshot
 @dataclass(frozen=True, eq=False)
 class LineGroups:
     """`numbers`: the group of each row; the rows of group n are ``rows[starts[n]:starts[n + 1]]``, in the order of the
-    pool."""
+    pool. `ids` are those of the rows."""
 
     numbers: NDArray[np.intp]
     rows: NDArray[np.intp]
     starts: NDArray[np.intp]
 
+    ids: Sequence[str]
+
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    @cached_property
+    def by_id(self) -> dict[str, int]:
+        """The group of each run."""
+        return dict(zip(self.ids, self.numbers.tolist(), strict=True))
 
     def rows_like(self, row: int) -> list[int]:
         """The replicates of a row, itself among them."""
@@ -78,7 +85,17 @@ class Grouping:
 
     def count_among(self, record_ids: Iterable[str]) -> int:
         """How many different experiments these records are."""
-        return len(set(map(self.kind_of, record_ids)))
+        history = self._snapshot.history
+        groups = {name: self._groups_of(line).by_id for name, line in history.lines.items()}
+        line_of = history.line_of
+        different: set[Hashable] = set()
+        for record_id in record_ids:
+            if record_id in line_of:
+                name = line_of[record_id]
+                different.add((name, groups[name][record_id]))
+            else:
+                different.add(record_id)
+        return len(different)
 
     def _place_of(self, record_id: str) -> tuple[LineHistory, int] | None:
         history = self._snapshot.history
@@ -104,7 +121,7 @@ def groups_of(line: LineHistory, snapshot: PoolSnapshot) -> LineGroups:
     columns = line.columns
     alone = np.where(line.logs_anything, 0, np.arange(1, len(line) + 1))
     keys = (columns.facts["changes"], columns.shapes, columns.signatures, alone)
-    groups = _grouped(keys)
+    groups = _grouped(keys, columns.ids)
     several = np.flatnonzero(np.diff(groups.starts) > 1)
     if not len(several):
         return groups
@@ -114,10 +131,10 @@ def groups_of(line: LineHistory, snapshot: PoolSnapshot) -> LineGroups:
     for row in np.flatnonzero(shared).tolist():
         facts = snapshot.facts_of(columns.ids[row])
         numbers[row] = builds.setdefault((facts.commit, facts.digest, facts.components), len(builds))
-    return _grouped((numbers, *keys)) if len(builds) > 1 else groups
+    return _grouped((numbers, *keys), columns.ids) if len(builds) > 1 else groups
 
 
-def _grouped(keys: tuple[NDArray[np.generic], ...]) -> LineGroups:
+def _grouped(keys: tuple[NDArray[np.generic], ...], ids: Sequence[str]) -> LineGroups:
     """Rows that are equal in all keys belong together; groups have no order that means anything."""
     size = len(keys[0])
     rows = np.lexsort(keys)
@@ -129,4 +146,4 @@ def _grouped(keys: tuple[NDArray[np.generic], ...]) -> LineGroups:
             is_first[1:] |= ordered[1:] != ordered[:-1]
     numbers = np.empty(size, np.intp)
     numbers[rows] = np.cumsum(is_first) - 1
-    return LineGroups(numbers, rows, np.append(np.flatnonzero(is_first), size))
+    return LineGroups(numbers, rows, np.append(np.flatnonzero(is_first), size), ids)

@@ -1,19 +1,21 @@
 """The JSON of related experiments, and of why one is not among them: contracts like those in `reports`.
 
 Invariant: every text is one plain line, cut to what a view can bear; ids are cut, and otherwise as they are.
+Invariant: every number is finite: those of results are by how they are made, and so are scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from tried.findings.finding import Difference
-from tried.pool.record import finite
 from tried.ranking.breakdown import Term
 from tried.record_names import short_id
 from tried.related.absence import Absence
+from tried.related.differences import Differences
 from tried.related.experiment import Experiment
 from tried.related.experiments import Experiments
 from tried.related.facets import Facet, Facets
@@ -28,9 +30,9 @@ EXPERIMENTS_SCHEMA: Final = "tried.experiments/v1"
 ABSENCE_SCHEMA: Final = "tried.absence/v1"
 
 MOST_RECORDS: Final = 50
-MOST_DIFFERENCES: Final = 20
 MOST_TAGS: Final = 20
 ANSWER_LENGTH: Final = 1_000
+_SHORT: Final = 80
 
 
 def experiments_report(
@@ -45,7 +47,7 @@ def experiments_report(
 ) -> dict[str, Any]:
     """``tried.experiments/v1`` without its document. `records` are in the pool, of which `is_partial` says that more
     will come; `text` is what is looked for, `research_line` the draft's own."""
-    report = {
+    return {
         "schema": EXPERIMENTS_SCHEMA,
         "now": rfc3339(now),
         "pool": {"records": records, "is_partial": is_partial},
@@ -58,14 +60,12 @@ def experiments_report(
         },
         "experiments": [_experiment(each, now) for each in experiments.rows],
     }
-    data: dict[str, Any] = finite(report)
-    return data
 
 
 def absence_report(absence: Absence) -> dict[str, Any]:
     """``tried.absence/v1``"""
     scored = absence.scored
-    report = {
+    return {
         "schema": ABSENCE_SCHEMA,
         "record": cut_id(absence.record) if absence.record is not None else None,
         "answer": shortened(absence.answer, ANSWER_LENGTH),
@@ -74,20 +74,18 @@ def absence_report(absence: Absence) -> dict[str, Any]:
         "terms": [term_json(term) for term in scored.terms] if scored is not None else None,
         "dropped_by": absence.dropped_by,
     }
-    data: dict[str, Any] = finite(report)
-    return data
 
 
 def term_json(term: Term) -> dict[str, Any]:
     data: dict[str, Any] = {"name": term.name, "value": term.value, "signal": term.signal, "weight": term.weight}
     if term.note is not None:
-        data["note"] = line(term.note)
+        data["note"] = _line(term.note)
     return data
 
 
 def result_json(result: Result) -> dict[str, Any]:
     return {
-        "metric": line(result.metric),
+        "metric": _line(result.metric),
         "direction": result.direction,
         "mean": result.mean,
         "spread": result.spread,
@@ -104,7 +102,7 @@ def cut_id(record_id: str) -> str:
 def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
     record = each.scored.record
     why, kind = headline_of_view(record)
-    differences = each.differences or ()
+    differences = each.differences or Differences()
     return {
         "record": cut_id(record.id),
         "short": short_id(line(record.id)),
@@ -121,11 +119,11 @@ def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
         "result": result_json(each.result) if each.result is not None else None,
         "why": line(why),
         "why_kind": kind,
-        "differences": [_difference(one) for one in differences[:MOST_DIFFERENCES]],
-        "differences_total": len(differences),
+        "differences": [_difference(one) for one in differences.shown],
+        "differences_total": differences.total,
         "is_compared": each.differences is not None,
-        "tags": [line(tag) for tag in record.tags[:MOST_TAGS]],
-        "research_line": line(record.research_line) if record.research_line is not None else None,
+        "tags": [_line(tag) for tag in record.tags[:MOST_TAGS]],
+        "research_line": _line(record.research_line) if record.research_line is not None else None,
         "source": source_of(record),
         "url": web_address(record),
     }
@@ -133,9 +131,9 @@ def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
 
 def _difference(one: Difference) -> dict[str, Any]:
     return {
-        "key": line(one.key),
-        "draft": line(one.draft) if one.draft is not None else None,
-        "record": line(one.record) if one.record is not None else None,
+        "key": _line(one.key),
+        "draft": _line(one.draft) if one.draft is not None else None,
+        "record": _line(one.record) if one.record is not None else None,
     }
 
 
@@ -144,6 +142,16 @@ def _age(time: datetime | None, now: datetime) -> str:
     if time is None:
         return ""
     return moment_ago(time, now, has_hours=(time.hour, time.minute, time.second, time.microsecond) != (0, 0, 0, 0))
+
+
+def _line(text: str) -> str:
+    """Names, values and tags are few and come again and again."""
+    return _short_line(text) if len(text) <= _SHORT else line(text)
+
+
+@lru_cache(maxsize=8_192)
+def _short_line(text: str) -> str:
+    return line(text)
 
 
 def _facets(facets: Iterable[Facet]) -> list[dict[str, Any]]:
