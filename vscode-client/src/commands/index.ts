@@ -1,11 +1,33 @@
+/** The commands that belong to no view. */
+
 import * as vscode from "vscode";
 import type { Tried } from "../tried";
+import { conclude } from "./conclude";
+import { registerDebugDocument } from "./debugDocument";
+import { installServer } from "./installServer";
 
 export function registerCommands(tried: Tried): vscode.Disposable {
+  const { registerCommand, executeCommand } = vscode.commands;
+  const { extension } = tried.context;
   return vscode.Disposable.from(
-    vscode.commands.registerCommand("tried.restart", () => tried.restart()),
-    vscode.commands.registerCommand("tried.showLogs", () => {
+    registerDebugDocument(tried),
+    registerCommand("tried.restart", () => tried.restart()),
+    registerCommand("tried.showLogs", () => {
       tried.log.show(true);
     }),
+    registerCommand("tried.installServer", () => installServer(tried)),
+    registerCommand("tried.openGuide", () => openGuide(extension.extensionUri)),
+    registerCommand("tried.openSettings", () => executeCommand("workbench.action.openSettings", `@ext:${extension.id}`)),
+    registerCommand("tried.conclude", (given: unknown) => conclude(tried, given)),
   );
+}
+
+/** The README that came with the extension: no network is needed. */
+async function openGuide(root: vscode.Uri): Promise<void> {
+  const guide = vscode.Uri.joinPath(root, "README.md");
+  try {
+    await vscode.commands.executeCommand("markdown.showPreview", guide);
+  } catch {
+    await vscode.window.showTextDocument(guide); // the preview is an extension, and can be turned off
+  }
 }

@@ -1,31 +1,78 @@
+/** Search the pool from the palette. */
+
 import * as vscode from "vscode";
+import { inert, line } from "../text";
 import type { Tried } from "../tried";
 
-interface Symbol {
+const PAUSE_MS = 120;
+
+/** What is used of a workspace symbol of the server's. */
+interface FoundSymbol {
   name: string;
-  containerName?: string;
-  data?: { record?: string };
+  containerName?: string | null;
+  data?: { record?: unknown } | null;
 }
 
 interface Item extends vscode.QuickPickItem {
-  record: string;
+  record?: string;
 }
 
-/** Lets one search the pool for a record, by anything that is said of it; its id, or undefined. */
-export function pickRecord(tried: Tried): Promise<string | undefined> {
+/** Lets one search for a record by anything that is said of it; its id, or undefined if none was chosen. */
+export function pickRecord(tried: Tried, title = "Show a Record"): Promise<string | undefined> {
   return new Promise((resolve) => {
     const pick = vscode.window.createQuickPick<Item>();
-    pick.title = "Tried";
-    pick.placeholder = "Search past experiments: an id, a name, words of a conclusion";
+    pick.title = title;
+    pick.placeholder = "Search past experiments: an id, a name, words of a conclusion, a tag";
+    let timer: NodeJS.Timeout | undefined;
+    let request: vscode.CancellationTokenSource | undefined;
+
+    async function search(): Promise<void> {
+      request?.cancel();
+      const own = (request = new vscode.CancellationTokenSource());
+      pick.busy = true;
+      try {
+        const found = await tried.sendRequest<FoundSymbol[] | null>("workspace/symbol", { query: pick.value }, own.token);
+        if (request === own) pick.items = itemsOf(found ?? []);
+      } catch (error) {
+        if (request === own) pick.items = [notice(error instanceof Error ? error.message : String(error))];
+      } finally {
+        if (request === own) pick.busy = false;
+        own.dispose();
+      }
+    }
+
+    pick.onDidChangeValue(() => {
+      clearTimeout(timer);
+      timer = setTimeout(() => void search(), PAUSE_MS);
+    });
     pick.onDidAccept(() => {
-      resolve(pick.activeItems[0]?.record);
+      const record = pick.selectedItems[0]?.record;
+      if (record === undefined) return;
+      resolve(record);
       pick.hide();
     });
     pick.onDidHide(() => {
+      clearTimeout(timer);
+      request?.cancel();
+      request = undefined;
       resolve(undefined);
       pick.dispose();
     });
-    void tried.sendRequest<Symbol[]>("workspace/symbol", { query: "" });
     pick.show();
+    void search();
   });
+}
+
+function itemsOf(found: readonly FoundSymbol[]): Item[] {
+  const items: Item[] = [];
+  for (const { name, containerName, data } of found) {
+    if (typeof data?.record !== "string") continue;
+    // the server has searched: what it found is not searched again by VS Code
+    items.push({ label: inert(line(name)), description: inert(line(containerName ?? "")), alwaysShow: true, record: data.record });
+  }
+  return items.length > 0 ? items : [notice("No past experiment was found.")];
+}
+
+function notice(text: string): Item {
+  return { label: inert(line(text)), alwaysShow: true };
 }

@@ -6,19 +6,19 @@ import path from "node:path";
 import * as vscode from "vscode";
 import { type Candidate, findServer, type Found, type Places } from "./find";
 import { pythonInterpreter } from "./interpreter";
-import { expandPath, type Expanded, findOnPath, type Surroundings } from "./paths";
+import { type Command, expandCommand, findOnPath, type Surroundings } from "./paths";
 import { probe, serverEnvironment } from "./probe";
 import type { Launch } from "./run";
 
 export interface Chosen extends Found {
   launch: Launch | undefined;
   /** What the Python extension said, if it was asked. */
-  asked: Expanded | undefined;
+  asked: Command | undefined;
 }
 
 export async function chooseServer(context: vscode.ExtensionContext, signal: AbortSignal): Promise<Chosen> {
   const cwd = await neutralFolder(context);
-  let asked: Expanded | undefined;
+  let asked: Command | undefined;
   const places: Places = {
     ...placesOf(context),
     pythonExtension: async () => (asked = await pythonInterpreter(vscode.workspace.workspaceFolders?.[0]?.uri)),
@@ -26,6 +26,8 @@ export async function chooseServer(context: vscode.ExtensionContext, signal: Abo
   const found = await findServer(places, (candidate) => probe(candidate, cwd, signal), signal);
   return { ...found, launch: found.candidate && launchOf(found.candidate, cwd), asked };
 }
+
+const LEVELS = ["debug", "info", "warning", "error"];
 
 /** Programs are run here, where nothing lies that Python could import by mistake. */
 export async function neutralFolder(context: vscode.ExtensionContext): Promise<string> {
@@ -35,10 +37,11 @@ export async function neutralFolder(context: vscode.ExtensionContext): Promise<s
 }
 
 function launchOf(candidate: Candidate, cwd: string): Launch {
-  const level = vscode.workspace.getConfiguration("tried").get<string>("logLevel") ?? "warning";
+  const set = vscode.workspace.getConfiguration("tried").get<string>("logLevel") ?? "warning";
+  const level = LEVELS.includes(set) ? set : "error"; // "off" is none of the server's
   return {
     command: candidate.path,
-    args: [...(candidate.isInterpreter ? ["-m", "tried"] : []), "serve", "--log-level", level],
+    args: [...candidate.args, ...(candidate.isInterpreter ? ["-m", "tried"] : []), "serve", "--log-level", level],
     cwd,
     env: serverEnvironment(),
   };
@@ -49,9 +52,8 @@ function placesOf(context: vscode.ExtensionContext): Omit<Places, "pythonExtensi
   const around = surroundings();
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const settings = vscode.workspace.getConfiguration("tried", folder ?? null);
-  const setting = (name: string): Expanded | undefined => {
-    const value = isTrusted ? (settings.get<string | null>(name) ?? "") : "";
-    return value.trim() === "" ? undefined : expandPath(value, around);
+  const setting = (name: string): Command | undefined => {
+    return isTrusted ? expandCommand(settings.get<unknown>(name), around) : undefined;
   };
   return {
     isTrusted,

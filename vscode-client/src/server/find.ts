@@ -4,7 +4,7 @@
  * Invariant: in a workspace that is not trusted nothing but the server inside the extension is looked at.
  */
 
-import type { Expanded } from "./paths";
+import type { Command } from "./paths";
 import { isOlder, MINIMUM_PYTHON, MINIMUM_SERVER } from "./versions";
 
 export type Origin = "setting" | "interpreter" | "pythonExtension" | "onPath" | "private" | "bundled";
@@ -12,6 +12,8 @@ export type Origin = "setting" | "interpreter" | "pythonExtension" | "onPath" | 
 export interface Candidate {
   origin: Origin;
   path: string;
+  /** What stands between the program and our own arguments. */
+  args: readonly string[];
   /** A Python that has tried as a module, not the program itself. */
   isInterpreter: boolean;
 }
@@ -43,10 +45,10 @@ export interface Places {
   isTrusted: boolean;
   prefersBundled: boolean;
   /** `tried.path` and `tried.interpreter`; undefined: not set. */
-  path: Expanded | undefined;
-  interpreter: Expanded | undefined;
+  path: Command | undefined;
+  interpreter: Command | undefined;
   /** Asked only where it matters. */
-  pythonExtension: () => Promise<Expanded>;
+  pythonExtension: () => Promise<Command>;
   onPath: string | undefined;
   privateServer: string | undefined;
   bundled: string | undefined;
@@ -92,15 +94,15 @@ type Step = (rejected: Rejected[]) => Promise<Candidate | undefined> | Candidate
 
 function steps(places: Places): Step[] {
   const program = (origin: Origin, path: string | undefined): Step => {
-    return () => (path === undefined ? undefined : { origin, path, isInterpreter: false });
+    return () => (path === undefined ? undefined : { origin, path, args: [], isInterpreter: false });
   };
   const bundled = program("bundled", places.bundled);
   if (!places.isTrusted) return [bundled];
-  const expanded = (origin: Origin, isInterpreter: boolean, ask: () => Promise<Expanded> | Expanded | undefined): Step => {
+  const expanded = (origin: Origin, isInterpreter: boolean, ask: () => Promise<Command> | Command | undefined): Step => {
     return async (rejected) => {
       const value = await ask();
       if (value === undefined) return undefined;
-      if ("path" in value) return { origin, path: value.path, isInterpreter };
+      if ("path" in value) return { origin, ...value, isInterpreter };
       rejected.push({ origin, what: WORDS[origin].what, why: value.problem, isTooOld: false });
       return undefined;
     };

@@ -1,7 +1,7 @@
 /** The interpreter that the Python extension has chosen for a folder; the extension is never waited for long. */
 
 import * as vscode from "vscode";
-import type { Expanded } from "./paths";
+import type { Command } from "./paths";
 
 const PATIENCE_MS = 2_000;
 
@@ -18,10 +18,10 @@ function extension(): vscode.Extension<PythonApi> | undefined {
   return vscode.extensions.getExtension<PythonApi>("ms-python.python");
 }
 
-export async function pythonInterpreter(folder: vscode.Uri | undefined): Promise<Expanded> {
+export async function pythonInterpreter(folder: vscode.Uri | undefined): Promise<Command> {
   if (extension() === undefined) return { problem: "the Python extension is not installed" };
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Expanded>((resolve) => {
+  const late = new Promise<Command>((resolve) => {
     timer = setTimeout(() => {
       resolve({ problem: `the Python extension did not answer within ${PATIENCE_MS / 1000} seconds` });
     }, PATIENCE_MS);
@@ -35,12 +35,12 @@ export async function pythonInterpreter(folder: vscode.Uri | undefined): Promise
   }
 }
 
-async function ask(folder: vscode.Uri | undefined): Promise<Expanded> {
+async function ask(folder: vscode.Uri | undefined): Promise<Command> {
   const environments = (await extension()?.activate())?.environments;
   if (environments === undefined) return { problem: "this version of the Python extension cannot be asked" };
   const environment = await environments.resolveEnvironment(environments.getActiveEnvironmentPath(folder));
   const executable = environment?.executable?.uri?.fsPath;
-  return executable === undefined ? { problem: "the Python extension has chosen none" } : { path: executable };
+  return executable === undefined ? { problem: "the Python extension has chosen none" } : { path: executable, args: [] };
 }
 
 /** Tells of another choice, and of one that came too late. */

@@ -10,24 +10,30 @@ export interface Surroundings {
   isFile: (path: string) => boolean;
 }
 
-/** `problem` says why there is no path. */
+/** `problem` says why there is none. */
 export type Expanded = { path: string } | { problem: string };
+export type Command = { path: string; args: readonly string[] } | { problem: string };
+
+/** A program and its arguments, as a setting gives them; undefined: it is not set. */
+export function expandCommand(value: unknown, around: Surroundings): Command | undefined {
+  const words = typeof value === "string" ? [value] : Array.isArray(value) ? (value as unknown[]) : [];
+  const [program, ...args] = words.filter((word) => typeof word === "string").map((word) => word.trim());
+  if (program === undefined || program === "") return undefined;
+  const expanded = expandPath(program, around);
+  if ("problem" in expanded) return expanded;
+  const filled = args.map((argument) => fill(argument, around));
+  const problem = filled.find((one) => "problem" in one);
+  return problem ?? { path: expanded.path, args: filled.map((one) => ("path" in one ? one.path : "")) };
+}
 
 /**
  * The path that a setting names: `~`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolder:NAME}` and `${env:NAME}`
  * are filled in; what is relative lies in the first folder; a bare name is looked for on PATH.
  */
 export function expandPath(value: string, around: Surroundings): Expanded {
-  const problems: string[] = [];
-  const filled = value
-    .trim()
-    .replace(/^~(?=$|[/\\])/, () => around.home)
-    .replace(/\$\{([^}]*)\}/g, (whole, name: string) => {
-      const inserted = variable(name, around);
-      if (inserted === undefined) problems.push(`${whole} stands for nothing here`);
-      return inserted ?? "";
-    });
-  if (problems[0] !== undefined) return { problem: problems[0] };
+  const inserted = fill(value.trim(), around);
+  if ("problem" in inserted) return inserted;
+  const filled = inserted.path;
   const paths = around.isWindows ? path.win32 : path.posix;
   if (paths.isAbsolute(filled)) return { path: paths.normalize(filled) };
   if (!/[/\\]/.test(filled)) {
@@ -37,6 +43,18 @@ export function expandPath(value: string, around: Surroundings): Expanded {
   const folder = around.folders[0];
   if (folder === undefined) return { problem: "it is a relative path, and no folder is open" };
   return { path: paths.join(folder.path, filled) };
+}
+
+function fill(text: string, around: Surroundings): Expanded {
+  let problem: string | undefined;
+  const path = text
+    .replace(/^~(?=$|[/\\])/, () => around.home)
+    .replace(/\$\{([^}]*)\}/g, (whole, name: string) => {
+      const inserted = variable(name, around);
+      if (inserted === undefined) problem ??= `${whole} stands for nothing here`;
+      return inserted ?? "";
+    });
+  return problem === undefined ? { path } : { problem };
 }
 
 function variable(name: string, around: Surroundings): string | undefined {

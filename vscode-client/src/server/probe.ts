@@ -23,9 +23,9 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
 }
 
 export function probe(candidate: Candidate, cwd: string, signal: AbortSignal): Promise<Probe> {
-  const args = candidate.isInterpreter ? ["-c", ASK] : ["--version"];
+  const args = [...candidate.args, ...(candidate.isInterpreter ? ["-c", ASK] : ["--version"])];
   return new Promise((resolve) => {
-    if (candidate.path.includes("\0")) {
+    if ([candidate.path, ...candidate.args].some((word) => word.includes("\0"))) {
       resolve({ problem: "that is no path" });
       return;
     }

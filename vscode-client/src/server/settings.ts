@@ -36,7 +36,7 @@ export function settingsToSend(
 
 function merged(places: Inspected): unknown {
   const values = [places.globalValue, places.workspaceValue, places.workspaceFolderValue].filter(
-    (value) => value !== undefined && value !== null,
+    (value) => value !== undefined,
   );
   if (values.length > 1 && values.every(isTable)) return Object.assign({}, ...values) as unknown;
   return values.at(-1);
