@@ -22,6 +22,8 @@ from tried.related.record_ids import record_ids
 
 MOST_FOUND: Final = 50
 LONGEST_QUERY: Final = 200
+MOST_HELD: Final = 5_000
+"""Ids that hold what was typed, the last of the pool, among which the closest are looked for: all hold an `1`."""
 
 By = Literal["id", "id_part", "name", "text", "time"]
 ORDER: Final[tuple[By, ...]] = ("id", "id_part", "name", "text", "time")
@@ -66,7 +68,7 @@ def search(text: str, snapshot: PoolSnapshot, now: datetime, policy: Policy, lim
 
 def _holding(folded: str, snapshot: PoolSnapshot) -> Iterator[str]:
     """Ids that hold the text, those with it at the beginning of their last part first; then those by an alias."""
-    held = [record_id for record_id in snapshot.records if folded in record_id.casefold()]
+    held = [record_id for record_id in snapshot.records if folded in record_id.casefold()][-MOST_HELD:]
     yield from sorted(held, key=lambda record_id: (-_closeness(folded, record_id), record_id))
     yield from (record_id for alias, record_id in snapshot.aliases.items() if folded in alias.casefold())
 
