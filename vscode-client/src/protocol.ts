@@ -238,6 +238,7 @@ export interface Skipped {
 
 export interface SourceStatus {
   path: string;
+  name?: string;
   kind: string;
   records: number;
   dead_ends: number;

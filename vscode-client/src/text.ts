@@ -12,7 +12,7 @@ const ZERO_WIDTH_SPACE = "\u200b";
 
 /** One line: white space collapsed; what would hide or reorder text stands there as a visible sign. */
 export function visible(text: string): string {
-  return text.replace(/[\t\n\v\f\r\u0085\u2028\u2029 ]+/g, " ").trim().replace(HIDDEN, sign);
+  return text.replace(/[\t\n\v\f\r\u0085\u2028\u2029 ]+/g, " ").replace(/^ | $/g, "").replace(HIDDEN, sign);
 }
 
 /** The same, but lines stay lines and their indentation stays. */

@@ -27,7 +27,7 @@ export function experimentRow(experiment: Experiment, uri: string): Row {
     tooltip: () => tooltip(experiment),
     icon: OUTCOMES[experiment.outcome].icon,
     context: `experiment.${experiment.outcome}${url === null ? "" : ".url"}`,
-    spoken: [outcomeWords(experiment.outcome, experiment.cause), name, resultWords(experiment), `rank ${experiment.rank}`, experiment.age]
+    spoken: [outcomeWords(experiment.outcome, experiment.cause), name, resultWords(experiment), `rank ${experiment.rank}`, line(experiment.age, 40)]
       .filter((part) => part !== "")
       .join(", "),
     children: () => details(experiment, uri),
