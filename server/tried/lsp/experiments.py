@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import attrs
 from lsprotocol import types as t
 
 from tried.lsp.open_document import Analysed
 from tried.lsp.session import Session
 from tried.lsp.written import Written, written
+from tried.pool.collector import collector_paused
 from tried.related.experiments import NO_FILTER, Filter, RelatedExperiments
 from tried.related.facets import facets_of, named
 from tried.related.ordering import Sort
@@ -15,6 +18,9 @@ from tried.related.outcome import Outcome
 from tried.render.record_reports import line
 
 METHOD = "tried/experiments"
+
+_LONG = 500
+"""Rows from which on a list is made of so many objects that looking for garbage among them would cost most of it."""
 
 
 @attrs.define
@@ -82,13 +88,15 @@ def _report(known: Analysed, params: ExperimentsParams) -> Written:
     from tried.render.related_reports import experiments_report
 
     related = related_to(known, params.filter)
-    report = experiments_report(
-        related.listed(params.limit, params.sort or "score"),
-        facets_of(known.snapshot),
-        known.now,
-        records=len(known.snapshot),
-        is_partial=known.is_partial,
-        text=related.query.text if related.query is not None else "",
-        research_line=related.own_line,
-    )
-    return written(report, uri=params.text_document.uri, version=known.text.version)
+    is_long = related.limit_of(params.limit) > _LONG
+    with collector_paused() if is_long else nullcontext():
+        report = experiments_report(
+            related.listed(params.limit, params.sort or "score"),
+            facets_of(known.snapshot),
+            known.now,
+            records=len(known.snapshot),
+            is_partial=known.is_partial,
+            text=related.query.text if related.query is not None else "",
+            research_line=related.own_line,
+        )
+        return written(report, uri=params.text_document.uri, version=known.text.version)

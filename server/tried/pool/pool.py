@@ -14,8 +14,7 @@ import gc
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from types import MappingProxyType
 from typing import Final
 
 from tried.pool.assembly import CHUNK, Assembly
+from tried.pool.collector import collector_paused
 from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.outcome import Directions
 from tried.pool.record_facts import Coverage, RecordFacts, Totals
@@ -111,7 +111,7 @@ class Pool:
         source comes in batches: `snapshot` grows while it is being read, and `published` is told.
         """
         tell = progress or _tell_nobody
-        with self._lock, _collector_paused():
+        with self._lock, collector_paused():
             known = len(self._assembly.entries)
             total = len(self._states) + 1
             for number, state in enumerate(self._states):
@@ -217,18 +217,6 @@ class Pool:
             state.move(moved)
         assembly.move(spool, moved)
         self._unfolded = self._reordered = True
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Loading makes objects that stay; looking for garbage among them again and again takes a third of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _tell_nobody(done: int, total: int, message: str) -> None:

@@ -10,7 +10,8 @@ Invariant: a value that cannot be known (an interpolation, a truncated text) is 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,6 +44,7 @@ class DraftDifferences:
         self._scopes = {scope.line.research_line: scope for scope in scopes(draft, history, settings)}
         self._unsaid: dict[tuple[str | None, str], bool] = {}
         self._written: dict[str, str] = {}
+        self._places: dict[str | None, defaultdict[str, float]] = {}
 
     def of(self, run: Run) -> Differences | None:
         """What differs: in the order of the file, budgets behind that, then what one side alone sets, last what no run
@@ -51,7 +53,8 @@ class DraftDifferences:
         if scope is None or not run.in_force:
             return None
         found = scope.comparison(run)
-        both = [*_in_file_order(scope, found.differing), *_in_file_order(scope, found.budget)]
+        place = self._places_in_file(scope)
+        both = [*sorted(found.differing, key=place), *sorted(found.budget, key=place)]
         if not run.values:  # it is known what it changed, and nothing else
             return self._differences(scope, run, both, ()) if both else None
         if not (both or found.equal or found.equal_budget):
@@ -74,6 +77,14 @@ class DraftDifferences:
         name = parameter.shown if parameter is not None else recorded.shown if recorded is not None else key
         return Difference(name, ours, recorded.text if recorded is not None else None)
 
+    def _places_in_file(self, scope: Scope) -> Callable[[str], float]:
+        """Of keys; what the file does not spell out, such as the items of a shorter list, is last."""
+        places = self._places.get(scope.line.research_line)
+        if places is None:
+            found = {key: parameter.entry.span.start for key, parameter in scope.draft.values.items()}
+            places = self._places[scope.line.research_line] = defaultdict(lambda: math.inf, found)
+        return places.__getitem__
+
     def _text(self, parameter: Parameter) -> str:
         """The draft's value as it was written; the same beside each record."""
         text = self._written.get(parameter.key)
@@ -92,9 +103,3 @@ class DraftDifferences:
                 and scope.draft.values[key].value == line.usual_value(key)
             )
         return known
-
-
-def _in_file_order(scope: Scope, keys: Sequence[str]) -> list[str]:
-    """What the file does not spell out, such as the items of a shorter list, is last."""
-    ours = scope.draft.values
-    return sorted(keys, key=lambda key: ours[key].entry.span.start if key in ours else math.inf)

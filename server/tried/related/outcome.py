@@ -71,6 +71,8 @@ def ids_with(outcome: Outcome, snapshot: PoolSnapshot) -> frozenset[str]:
 def common_outcome(runs: Sequence[Run]) -> Outcome:
     """Of replicates, the best-ranked first: what somebody judged of the first that was judged, else what most of them
     came to, of equals what the first did."""
+    if len(runs) == 1:
+        return outcome_of_run(runs[0])
     judged = next((run for run in runs if run.judged), None)
     if judged is not None:
         return outcome_of_run(judged)

@@ -52,7 +52,7 @@ class KeyTable:
 
     __slots__ = (
         *("shown", "key", "kind", "number", "is_compared", "values", "recorded", "unknown", "truncated"),
-        *("_numbers", "_others", "_spelled", "_hashes", "_floats"),
+        *("_numbers", "_others", "_spelled", "_hashes", "_floats", "_read"),
     )
 
     def __init__(self, shown: str, number: int) -> None:
@@ -69,6 +69,7 @@ class KeyTable:
         self._others: Final[dict[object, tuple[int, ...]]] = {}
         self._spelled: Final[dict[type, dict[Any, int]]] = {str: {}, int: {}, float: {}, bool: {}}
         self._hashes: Final = array("Q", [0])
+        self._read: Final[dict[int, RecordedValue]] = {}
         self._floats: NDArray[np.float64] = np.full(1, np.nan)
 
     def __len__(self) -> int:
@@ -132,7 +133,12 @@ class KeyTable:
         return found
 
     def recorded_value(self, number: int) -> RecordedValue:
-        return RecordedValue(self.shown, self.recorded[number], self.values[number], self.kind)
+        found = self._read.get(number)
+        if found is None:
+            found = RecordedValue(self.shown, self.recorded[number], self.values[number], self.kind)
+            if len(self._read) < _MOST_REMEMBERED:
+                self._read[number] = found
+        return found
 
     def floats(self) -> NDArray[np.float64]:
         """The values as finite numbers, by number; NaN for what is none."""
