@@ -107,14 +107,16 @@ def tried_for_key(
 ) -> TriedKey | None:
     """All values of the key of one of the draft's parameters, whatever value that has now.
 
-    In its own research line, else in a similar setting, else in the line that has most runs with the key.
+    In its own research line, else in a similar setting, else in the line that has most runs with the key. Where all in
+    the draft's context ended badly, whatever the context: nobody is helped by a list of dead ends.
     """
     if parameter.kind not in COMPARED_KINDS:
         return None
     open_draft, parameter = _without_value(draft, parameter)
     for scope in scopes(open_draft, history, settings):
         if (found := _tried_in(_Related(scope), parameter)) is not None:
-            return found
+            is_hopeless = all(tried.is_dead_end for tried in found.values)
+            return (_tried_in(_Related(scope, anywhere=True), parameter) if is_hopeless else None) or found
     best: TriedKey | None = None
     own = own_line(draft, history, settings)
     for line in history.lines.values():

@@ -95,8 +95,11 @@ def use_title(tried: TriedValue) -> str:
 
 def tried_blocks(key: str, tried: TriedValue, where: TriedKey | None = None) -> list[Block]:
     """Which runs had a value, how they ended, and which was the best by what metric."""
-    elsewhere = where is not None and not where.own and where.research_line
-    line: list[Inline] = [Text("in"), Code(where.research_line or "")] if where is not None and elsewhere else []
+    line: list[Inline] = []
+    if where is not None and not where.own and where.research_line:
+        line = [Text("in"), Code(_name(where.research_line))]
+    if where is not None and not where.is_evidence:
+        line.append(Text("in any context"))
     blocks: list[Block] = [
         Paragraph((Code(_name(key)), Code(_name(tried.text)), *line, Text(f"· {counted(tried.runs, 'run')}")))
     ]
