@@ -147,7 +147,7 @@ export class Window {
     });
   }
 
-  async waitForSquiggle(severity: "error" | "warning" | "info", line: string, seconds = 60): Promise<void> {
+  async waitForSquiggle(severity: "error" | "warning" | "info", line: string, seconds = 30): Promise<void> {
     await waitFor(
       `a ${severity} squiggle under the line ${JSON.stringify(line)}`,
       () => this.squiggles(),

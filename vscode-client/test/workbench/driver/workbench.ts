@@ -161,8 +161,11 @@ function isolated(folder: string, server: readonly string[] | null): NodeJS.Proc
   const system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   const search = [path.dirname(process.execPath), ...system.split(":")];
   if (server) search.unshift(programNamedTried(folder, server));
+  // The workbench asks a login shell for the environment of extensions, and /etc/profile sets PATH anew.
+  fs.writeFileSync(path.join(home, ".bash_profile"), `export PATH='${search.join(path.delimiter)}'\n`);
   return {
     PATH: search.join(path.delimiter),
+    SHELL: "/bin/bash",
     LANG: "C.UTF-8",
     HOME: home,
     XDG_CONFIG_HOME: path.join(folder, "config"),
