@@ -35,7 +35,7 @@ _LONG_HASH: Final = 20
 _LONG_TIME: Final = 12
 
 _WORD: Final = re.compile(r"[^\s\"'`,;()\[\]{}<>|]+")
-_PARTS: Final = re.compile(r"[=→&+]+")
+_PARTS: Final = re.compile(r"[=→&+/\\]+")
 _EDGES: Final = ".:,;!?*_~#@-–—/"
 _ENDS: Final = ".:,;!?*~"
 _HEX: Final = re.compile(r"[0-9a-f]+\Z")
