@@ -1,20 +1,14 @@
 /**
  * What the record panel draws, worked out from the server's answer: words, rows and lengths, no DOM.
  *
- * Invariant: every text here has passed `shownText`; the page puts it in as text alone.
+ * Invariant: every text here was made visible and cut (text.ts); the page puts it in as text alone.
  */
 
 import type { MetricRow, Outcome, ParameterRow, Plot, RecordName, RecordView, Term, Verdict } from "../protocol";
+import { clipped, line, visibleLines } from "../text";
+import { causeWords, OUTCOMES } from "../views/words";
 import { numberText, signedText } from "./numbers";
-import { clipped, shownLine, shownText } from "./shownText";
 
-export const OUTCOME_WORDS: Record<Outcome, string> = {
-  dead_end: "dead end",
-  works: "works",
-  inconclusive: "inconclusive",
-  running: "running",
-  unknown: "unknown",
-};
 
 export const VERDICTS: readonly { value: Verdict | null; word: string }[] = [
   { value: "dead_end", word: "dead end" },
@@ -22,16 +16,6 @@ export const VERDICTS: readonly { value: Verdict | null; word: string }[] = [
   { value: "inconclusive", word: "inconclusive" },
   { value: null, word: "no verdict" },
 ];
-
-const CAUSES: Record<string, string> = {
-  out_of_memory: "out of memory",
-  diverged: "diverged",
-  worse: "worse than before",
-  code_error: "an error in the code",
-  infrastructure: "the infrastructure failed",
-  stopped: "stopped",
-  unknown: "no cause known",
-};
 
 const STATUS: Record<ParameterRow["status"], { mark: string; word: string }> = {
   differs: { mark: "≠", word: "differs" },
@@ -41,6 +25,9 @@ const STATUS: Record<ParameterRow["status"], { mark: string; word: string }> = {
   not_compared: { mark: "·", word: "not compared" },
 };
 
+ 
+const TERMINAL_COLOURS = /\u001b\[[0-9;]*m/g;
+const MOST_CHARACTERS = 20_000;
 const PREVIEW_LINES = 10;
 const PREVIEW_CHARACTERS = 900;
 const MOST_PARAMETERS = 500;
@@ -145,15 +132,15 @@ export function panelModel(view: RecordView): PanelModel {
   const plots = view.plots.slice(0, MOST_PLOTS).map(plotModel);
   return {
     id: view.id,
-    short: shownLine(view.short, 80),
-    name: shownLine(view.name, 200),
+    short: shown(view.short, 80),
+    name: shown(view.name, 200),
     outcome: view.outcome,
-    outcomeWord: OUTCOME_WORDS[view.outcome],
+    outcomeWord: OUTCOMES[view.outcome].words,
     outcomeNote: outcomeNote(view),
     ...headline(view),
-    result: view.replicates.result ? shownLine(view.replicates.result.text, 120) : null,
+    result: view.replicates.result ? shown(view.replicates.result.text, 120) : null,
     facts: facts(view),
-    tags: view.tags.slice(0, 20).map((tag) => shownLine(tag, 60)),
+    tags: view.tags.slice(0, 20).map((tag) => shown(tag, 60)),
     links: { page: webHost(view.url), folder: view.run_dir !== null, stored: view.document !== null && webHost(view.url) === null },
     isCompared,
     parameters: {
@@ -163,14 +150,14 @@ export function panelModel(view: RecordView): PanelModel {
       total: Math.max(view.parameters_total, rows.length),
     },
     plots,
-    outcomes: (Object.keys(OUTCOME_WORDS) as Outcome[]).filter((outcome) =>
+    outcomes: (Object.keys(OUTCOMES) as Outcome[]).filter((outcome) =>
       plots.some((plot) => plot.points.some((point) => point.outcome === outcome)),
     ),
     metrics: ordered,
     hasBefore: view.metrics.some((row) => row.before !== null),
     change: {
-      summary: view.change.summary ? shownLine(view.change.summary) : null,
-      changes: view.change.changes.slice(0, MOST_NAMES).map((line) => shownLine(line, 300)),
+      summary: view.change.summary ? shown(view.change.summary) : null,
+      changes: view.change.changes.slice(0, MOST_NAMES).map((line) => shown(line, 300)),
       effects: ordered.filter((one) => one.delta !== "" && (one.isObjective || one.judgement !== "")).slice(0, 3),
     },
     texts: texts(view),
@@ -182,7 +169,7 @@ export function panelModel(view: RecordView): PanelModel {
     replicates: replicates(view),
     breakdown: view.breakdown ? breakdown(view.breakdown) : null,
     conclusion: {
-      prefill: shownText(view.conclusion.prefill).slice(0, 2000),
+      prefill: block(view.conclusion.prefill).slice(0, 2000),
       verdict: view.conclusion.verdict,
       isPossible: view.document !== null,
     },
@@ -196,7 +183,7 @@ export function isDifference(status: ParameterRow["status"]): boolean {
 /** The host of an address that may be opened; null for anything but http and https. */
 export function webHost(url: string | null): string | null {
   const match = /^https?:\/\/([^/?#\s\\@]+)(?:[/?#]|$)/i.exec(url ?? "");
-  return match?.[1] ? shownLine(match[1], 60) : null;
+  return match?.[1] ? shown(match[1], 60) : null;
 }
 
 export function durationText(seconds: number | null): string {
@@ -217,15 +204,23 @@ export function preview(text: string): { preview: string; isClipped: boolean } {
   return { preview: isClipped && !start.endsWith("…") ? `${start}\n…` : start, isClipped };
 }
 
+function shown(text: string, limit = 500): string {
+  return line(text, limit);
+}
+
+/** Several lines, without the colours that programs write for terminals; other controls stand there as signs. */
+function block(text: string): string {
+  return visibleLines(clipped(text, MOST_CHARACTERS).replace(TERMINAL_COLOURS, "")).trim();
+}
+
 function outcomeNote(view: RecordView): string {
-  const cause = view.cause ? (CAUSES[view.cause] ?? shownLine(view.cause.replace(/_/g, " "), 60)) : "";
-  const parts = view.cause === "unknown" && view.outcome !== "dead_end" ? [] : [cause];
+  const parts = view.cause === null || view.cause === "unknown" ? [] : [shown(causeWords(view.cause), 60)];
   if (view.verdict !== null) parts.push("somebody’s verdict");
-  return parts.filter((part) => part !== "").join(" · ");
+  return parts.join(" · ");
 }
 
 function headline(view: RecordView): Pick<PanelModel, "headline" | "headlineKind" | "headlineNote"> {
-  const text = shownLine(view.headline.text);
+  const text = shown(view.headline.text);
   if (text === "" || view.headline.kind === "none") {
     return { headline: "Nobody wrote down what came of it.", headlineKind: "none", headlineNote: "" };
   }
@@ -234,26 +229,26 @@ function headline(view: RecordView): Pick<PanelModel, "headline" | "headlineKind
 }
 
 function facts(view: RecordView): Fact[] {
-  const when = [shownLine(view.age, 60), view.time ? view.time.slice(0, 16).replace("T", " ") : ""].filter((part) => part !== "");
+  const when = [shown(view.age, 60), view.time ? view.time.slice(0, 16).replace("T", " ") : ""].filter((part) => part !== "");
   const all: Fact[] = [
-    { label: "ran", text: when.length === 2 ? `${when[0] ?? ""} (${shownLine(when[1] ?? "", 20)})` : shownLine(when[0] ?? "", 60) },
+    { label: "ran", text: when.length === 2 ? `${when[0] ?? ""} (${shown(when[1] ?? "", 20)})` : shown(when[0] ?? "", 60) },
     { label: "for", text: durationText(view.duration_seconds) },
-    { label: "from", text: [view.source.kind, view.source.name].map((part) => shownLine(part, 120)).filter((part) => part !== "").join(" · ") },
-    { label: "research line", text: shownLine(view.research_line ?? "", 120) },
-    { label: "also known as", text: view.aliases.slice(0, 5).map((alias) => shownLine(alias, 80)).join(", ") },
+    { label: "from", text: [view.source.kind, view.source.name].map((part) => shown(part, 120)).filter((part) => part !== "").join(" · ") },
+    { label: "research line", text: shown(view.research_line ?? "", 120) },
+    { label: "also known as", text: view.aliases.slice(0, 5).map((alias) => shown(alias, 80)).join(", ") },
   ];
   return all.filter((fact) => fact.text !== "");
 }
 
 function parameterModel(row: ParameterRow): ParameterModel {
-  const value = (text: string | null): string | null => (text === null ? null : shownLine(text));
-  return { key: shownLine(row.key, 300), here: value(row.draft), there: value(row.record), status: row.status, ...STATUS[row.status] };
+  const value = (text: string | null): string | null => (text === null ? null : shown(text));
+  return { key: shown(row.key, 300), here: value(row.draft), there: value(row.record), status: row.status, ...STATUS[row.status] };
 }
 
 function metricModel(row: MetricRow): MetricModel {
   const arrow = typeof row.delta !== "number" || row.delta === 0 ? "" : row.delta > 0 ? "▲" : "▼";
   return {
-    name: shownLine(row.name, 200),
+    name: shown(row.name, 200),
     value: numberText(row.value),
     before: row.before === null ? "" : numberText(row.before),
     delta: row.delta === null ? "" : signedText(row.delta),
@@ -267,11 +262,11 @@ function metricModel(row: MetricRow): MetricModel {
 function plotModel(plot: Plot): Plot {
   return {
     ...plot,
-    key: shownLine(plot.key, 120),
-    metric: shownLine(plot.metric, 80),
-    categories: plot.categories?.map((name) => shownLine(name, 80)) ?? null,
-    draft_text: plot.draft_text === null ? null : shownLine(plot.draft_text, 80),
-    points: plot.points.map((point) => ({ ...point, short: shownLine(point.short, 60) })),
+    key: shown(plot.key, 120),
+    metric: shown(plot.metric, 80),
+    categories: plot.categories?.map((name) => shown(name, 80)) ?? null,
+    draft_text: plot.draft_text === null ? null : shown(plot.draft_text, 80),
+    points: plot.points.map((point) => ({ ...point, short: shown(point.short, 60) })),
   };
 }
 
@@ -282,28 +277,28 @@ function texts(view: RecordView): TextModel[] {
     { key: "notes", title: "Notes", text: view.notes },
   ] as const;
   return all.flatMap(({ key, title, text }) => {
-    const shown = shownText(text ?? "").trim();
-    return shown === "" ? [] : [{ key, title, text: shown, ...preview(shown) }];
+    const whole = block(text ?? "");
+    return whole === "" ? [] : [{ key, title, text: whole, ...preview(whole) }];
   });
 }
 
 function nameModel(name: RecordName): NameModel {
-  return { id: name.id, short: shownLine(name.short, 80), outcome: name.outcome, headline: shownLine(name.headline, 200) };
+  return { id: name.id, short: shown(name.short, 80), outcome: name.outcome, headline: shown(name.headline, 200) };
 }
 
 function replicates(view: RecordView): PanelModel["replicates"] {
   const { runs, records, result } = view.replicates;
   if (runs < 2) return null;
-  const shown = records.slice(0, MOST_NAMES).map(
+  const listed = records.slice(0, MOST_NAMES).map(
     (run): ReplicateModel => ({
       id: run.id,
-      label: shownLine(run.id, 80),
+      label: shown(run.id, 80),
       value: run.value === null ? "no result" : numberText(run.value),
       isThis: run.id === view.id,
     }),
   );
-  const title = result ? shownLine(result.text, 120) : `${runs} runs`;
-  return { title, runs: shown, more: Math.max(0, runs - shown.length) };
+  const title = result ? shown(result.text, 120) : `${runs} runs`;
+  return { title, runs: listed, more: Math.max(0, runs - listed.length) };
 }
 
 function breakdown({ score, rank, terms }: NonNullable<RecordView["breakdown"]>): NonNullable<PanelModel["breakdown"]> {
@@ -315,12 +310,12 @@ function termModel(term: Term, longest: number): TermModel {
   const applies = !(term.signal === null && term.value === 0);
   const working = term.signal !== null && term.weight !== null ? `${term.signal.toFixed(3)} × ${term.weight.toFixed(2)}` : applies ? "" : "does not apply";
   return {
-    name: shownLine(term.name.replace(/_/g, " "), 60),
+    name: shown(term.name.replace(/_/g, " "), 60),
     value: term.value.toFixed(3).replace("-", "−"),
     share: Math.min(1, Math.abs(term.value) / longest),
     isNegative: term.value < 0,
     working,
-    note: shownLine(term.note ?? "", 200),
+    note: shown(term.note ?? "", 200),
     applies,
   };
 }

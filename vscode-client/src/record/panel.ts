@@ -4,11 +4,11 @@ import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { pickRecord } from "../commands/pickRecord";
 import { RECORD, SERVER_COMMANDS, STATUS_DID_CHANGE, type RecordArguments, type RecordView, type Verdict } from "../protocol";
+import { line } from "../text";
 import type { Tried } from "../tried";
 import { pageHtml } from "./html";
 import { fromPage, keptRecord, type FromPage, type ToPage } from "./messages";
 import { webHost } from "./model";
-import { shownLine } from "./shownText";
 
 export const VIEW_TYPE = "tried.record";
 
@@ -146,8 +146,8 @@ class RecordPanel implements vscode.Disposable {
     if (named.record !== this.#shown?.record) this.#view = undefined;
     this.#shown = named;
     this.#revealed = revealed;
-    if (this.#panel && !this.#view) this.#panel.title = shownLine(named.record, 40);
-    this.#post({ type: "loading", short: shownLine(named.record, 80) });
+    if (this.#panel && !this.#view) this.#panel.title = line(named.record, 40);
+    this.#post({ type: "loading", short: line(named.record, 80) });
     this.#refresh();
   }
 
@@ -175,7 +175,7 @@ class RecordPanel implements vscode.Disposable {
       const view = await this.#tried.sendRequest<RecordView | null>(RECORD, params, request.token);
       if (request !== this.#request) return;
       if (view) this.#received(view);
-      else if (view === null) this.#tell(`There is no record ${shownLine(record, 80)} in the pool.`);
+      else if (view === null) this.#tell(`There is no record ${line(record, 80)} in the pool.`);
       else this.#tellState();
     } catch (error) {
       if (request === this.#request) this.#tell(messageOf(error));
@@ -186,7 +186,7 @@ class RecordPanel implements vscode.Disposable {
 
   #received(view: RecordView): void {
     this.#view = view;
-    if (this.#panel) this.#panel.title = shownLine(view.short, 40) || "Record";
+    if (this.#panel) this.#panel.title = line(view.short, 40) || "Record";
     this.#postView();
   }
 
@@ -205,7 +205,7 @@ class RecordPanel implements vscode.Disposable {
   }
 
   #tell(text: string): void {
-    this.#post({ type: "problem", text: shownLine(text), remedy: "none" });
+    this.#post({ type: "problem", text: line(text, 500), remedy: "none" });
   }
 
   #post(message: ToPage): void {
@@ -255,7 +255,7 @@ class RecordPanel implements vscode.Disposable {
 
   async #conclude(record: string, reason: string, verdict: Verdict | null): Promise<void> {
     const answer = (state: "saved" | "failed", text: string): void => {
-      this.#post({ type: "conclusion", state, text: shownLine(text), record });
+      this.#post({ type: "conclusion", state, text: line(text, 500), record });
     };
     const uri = this.#view?.document ?? this.#tried.activeConfig.document?.uri.toString();
     if (!uri) {

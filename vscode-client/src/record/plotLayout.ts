@@ -5,7 +5,7 @@
  */
 
 import type { Outcome, Plot, PlotPoint } from "../protocol";
-import { clipped } from "./shownText";
+import { clipped } from "../text";
 import { numberText, roundLogValues, roundValues } from "./numbers";
 
 /** Of one plot; of more points every n-th is drawn, and the plot says so. */
@@ -14,7 +14,16 @@ export const MOST_POINTS = 1000;
 const LANE = 18;
 /** Between the frame and the outermost value. */
 const INSET = 12;
+/** How far runs with one value are spread, so that none hides another; they stand at their value all the same. */
+const SPREAD = 6;
+/** From a point to its label. */
+const LABEL_GAP = 7;
+/** Of this many values at most the results are summed up one by one. */
+const MOST_VALUES_WITH_MEDIANS = 12;
+/** Labels of the draft and of the best run are bold. */
+const BOLD = 1.16;
 const MOST_VALUES_AS_TICKS = 7;
+export const NO_RESULT = "no result";
 /** Values this many quartile distances away would squeeze all others into a line: they are drawn at the edge. */
 const FAR_OUT = 3;
 
@@ -54,6 +63,10 @@ export interface PlotLayout {
   draft: { x: number; text: string; labelLeft: number; labelWidth: number } | null;
   /** The middle result of each category with at least three. */
   medians: { from: number; to: number; y: number }[];
+  /** On a scale of numbers: the middle results from value to value; empty where few runs share a value. */
+  trend: { x: number; y: number }[];
+  /** Where the best result is written; null where it would hide a run. */
+  best: { x: number; y: number; text: string } | null;
   omitted: number;
   offScale: number;
 }
@@ -71,8 +84,8 @@ export function plotLayout(plot: Plot, size: PlotSize): PlotLayout {
   const top = Math.round(size.fontSize * 1.9);
   const foot = Math.round(size.fontSize * 1.9);
   const bottom = size.height - foot - (hasLane ? LANE : 0);
-  const upright = vertical(results, top + INSET / 2, bottom - INSET / 2, points.find((point) => point.is_this)?.y ?? null);
-  const longest = Math.max(2, ...upright.axis.ticks.map((tick) => tick.text.length));
+  const upright = vertical(results, top + INSET, bottom - INSET / 2, points.find((point) => point.is_this)?.y ?? null);
+  const longest = Math.max(hasLane ? NO_RESULT.length : 2, ...upright.axis.ticks.map((tick) => tick.text.length));
   const left = Math.round(longest * characterWidth + 10);
   const right = size.width - 6;
   const level = horizontal(plot, points, left, right, characterWidth);
@@ -87,6 +100,9 @@ export function plotLayout(plot: Plot, size: PlotSize): PlotLayout {
     return { point, x, y: round(upright.axis.place(point.y)), place: "value", isBest };
   });
   const drawn = [...placed].sort((a, b) => rankOf(a) - rankOf(b));
+  const line = draftLine(plot, level, left, right, characterWidth);
+  const hasFew = plot.scale === "category" || new Set(points.map((point) => point.x)).size <= MOST_VALUES_WITH_MEDIANS;
+  const middles = hasFew ? medians(placed, level) : [];
   return {
     left,
     right,
@@ -96,8 +112,10 @@ export function plotLayout(plot: Plot, size: PlotSize): PlotLayout {
     xTicks: level.ticks,
     yTicks: upright.axis.ticks,
     points: drawn,
-    draft: draftLine(plot, level, left, right, characterWidth),
-    medians: plot.scale === "category" ? medians(placed, level) : [],
+    draft: line,
+    medians: plot.scale === "category" ? middles.map(({ x, y }) => ({ from: round(x - level.reach), to: round(x + level.reach), y })) : [],
+    trend: plot.scale === "category" || middles.length < 3 ? [] : middles,
+    best: bestLabel(placed, line?.x ?? null, { left, right, top, bottom }, size.fontSize),
     omitted: plot.points.length - points.length,
     offScale: placed.filter((one) => one.place === "above" || one.place === "below").length,
   };
@@ -162,7 +180,7 @@ function vertical(
 ): { axis: Axis; low: number; high: number } {
   const sorted = [...results].sort((a, b) => a - b);
   if (sorted.length === 0) return { axis: { place: () => (top + bottom) / 2, ticks: [] }, low: 0, high: 0 };
-  const most = Math.max(2, Math.floor((bottom - top) / 30));
+  const most = Math.max(2, Math.floor((bottom - top) / 28));
   const quartiles = [quantile(sorted, 0.25), quantile(sorted, 0.75)] as const;
   const isLogarithmic = at(sorted, 0) > 0 && at(sorted, -1) / at(sorted, 0) >= 1000 && quartiles[1] / quartiles[0] >= 10;
   if (isLogarithmic) {
@@ -189,7 +207,8 @@ function withoutFarOut(sorted: readonly number[], [lower, upper]: readonly [numb
 
 interface LevelAxis extends Axis {
   jitter(point: PlotPoint): number;
-  band: number;
+  /** Half the length of a category's middle. */
+  reach: number;
 }
 
 function horizontal(plot: Plot, points: readonly PlotPoint[], left: number, right: number, characterWidth: number): LevelAxis {
@@ -213,7 +232,10 @@ function horizontal(plot: Plot, points: readonly PlotPoint[], left: number, righ
   const round_ = isLogarithmic ? roundLogValues(low, high, most) : roundValues(low, high, most);
   const chosen = distinct.length <= MOST_VALUES_AS_TICKS ? distinct : hasZero ? [0, ...round_] : round_;
   const ticks = chosen.map((value) => ({ at: round(place(value)), text: numberText(value) }));
-  return { place, ticks: apart(ticks, characterWidth), jitter: () => 0, band: 0 };
+  const gaps = distinct.slice(1).map((value, index) => place(value) - place(distinct[index] ?? value));
+  const spread = values.length >= distinct.length * 2 ? Math.min(SPREAD, Math.min(...gaps) / 4) : 0;
+  const jitter = (point: PlotPoint): number => (point.is_this ? 0 : spread * scatter(point.record));
+  return { place, ticks: apart(ticks, characterWidth), jitter, reach: 0 };
 }
 
 function categories(names: readonly string[], left: number, right: number, characterWidth: number): LevelAxis {
@@ -223,8 +245,8 @@ function categories(names: readonly string[], left: number, right: number, chara
   const every = room >= 3 ? 1 : Math.ceil((characterWidth * 6) / band);
   const length = Math.max(3, Math.floor((band * every - 6) / characterWidth));
   const ticks = names.flatMap((name, index) => (index % every === 0 ? [{ at: round(place(index)), text: cut(name, length) }] : []));
-  const reach = Math.min(band * 0.3, 22);
-  return { place, ticks, jitter: (point) => round(reach * scatter(point.record)), band };
+  const spread = Math.min(band * 0.3, 22);
+  return { place, ticks, jitter: (point) => spread * scatter(point.record), reach: Math.min(band * 0.38, 28) };
 }
 
 function draftLine(plot: Plot, level: LevelAxis, left: number, right: number, characterWidth: number): PlotLayout["draft"] {
@@ -232,12 +254,13 @@ function draftLine(plot: Plot, level: LevelAxis, left: number, right: number, ch
   const value = plot.draft_text ?? (plot.scale === "category" ? (plot.categories?.[plot.draft] ?? "") : numberText(plot.draft));
   const text = cut(`here ${value}`, 24);
   const x = round(level.place(plot.draft));
-  const labelWidth = Math.ceil(text.length * characterWidth + 10);
+  const labelWidth = Math.ceil(text.length * characterWidth * BOLD + 12);
   const labelLeft = Math.max(left, Math.min(right - labelWidth, x - labelWidth / 2));
   return { x, text, labelLeft: round(labelLeft), labelWidth };
 }
 
-function medians(placed: readonly Placed[], level: LevelAxis): PlotLayout["medians"] {
+/** Of each value with at least three results, from left to right. */
+function medians(placed: readonly Placed[], level: LevelAxis): { x: number; y: number }[] {
   const groups = new Map<number, number[]>();
   for (const { point, place, y } of placed) {
     if (place !== "value") continue;
@@ -245,12 +268,33 @@ function medians(placed: readonly Placed[], level: LevelAxis): PlotLayout["media
     if (heights) heights.push(y);
     else groups.set(point.x, [y]);
   }
-  const reach = Math.min(level.band * 0.38, 28);
-  return [...groups].flatMap(([category, heights]) => {
-    if (heights.length < 3) return [];
-    const x = level.place(category);
-    return [{ from: round(x - reach), to: round(x + reach), y: round(quantile(heights.sort((a, b) => a - b), 0.5)) }];
-  });
+  return [...groups]
+    .filter(([, heights]) => heights.length >= 3)
+    .map(([value, heights]) => ({ x: round(level.place(value)), y: round(quantile(heights.sort((a, b) => a - b), 0.5)) }))
+    .sort((a, b) => a.x - b.x);
+}
+
+/** Above, below or beside its point, the first of these that hides neither a run nor the draft's line. */
+function bestLabel(
+  placed: readonly Placed[],
+  draft: number | null,
+  frame: { left: number; right: number; top: number; bottom: number },
+  fontSize: number,
+): PlotLayout["best"] {
+  const best = placed.find((one) => one.isBest && one.place === "value");
+  if (!best || placed.length < 3) return null;
+  const text = `best ${numberText(best.point.y)}`;
+  const half = (text.length * fontSize * 0.58 * BOLD) / 2;
+  const gap = LABEL_GAP + (best.point.is_this ? 5 : 0);
+  const rise = fontSize / 2 + gap;
+  const side = half + gap;
+  for (const [right, down] of [[0, -rise], [side, 0], [-side, 0], [side, -rise / 2], [-side, -rise / 2], [0, rise]] as const) {
+    const [x, y] = [best.x + right, best.y + down];
+    const isInside = x - half >= frame.left && x + half <= frame.right && y - fontSize / 2 >= frame.top - 4 && y + fontSize / 2 <= frame.bottom;
+    const hides = placed.some((one) => one !== best && Math.abs(one.x - x) < half + 4 && Math.abs(one.y - y) < fontSize / 2 + 4);
+    if (isInside && !hides && (draft === null || Math.abs(draft - x) > half + 2)) return { x: round(x), y: round(y), text };
+  }
+  return null;
 }
 
 /** From left to right, without those whose labels would touch the one before; the last stays rather than the one before it. */

@@ -1,6 +1,6 @@
 /** Long text that starts clipped, with a button that shows all of it; what was opened stays open when it is drawn anew. */
 
-import { clipped } from "../record/shownText";
+import { clipped } from "../text";
 import { button, data, element } from "./dom";
 
 const opened = new Set<string>();

@@ -1,7 +1,7 @@
 /** The five outcomes as shapes: told apart without their colours, and the same in a badge, a list and a plot. */
 
 import type { Outcome } from "../protocol";
-import { OUTCOME_WORDS } from "../record/model";
+import { OUTCOMES } from "../views/words";
 import { element, svgElement } from "./dom";
 
 /** Around (0, 0), within 5 to each side. */
@@ -27,6 +27,6 @@ export function outcomeIcon(outcome: Outcome): SVGElement {
 
 /** For lists: the icon, and its word for those who do not see it. */
 export function outcomeMark(outcome: Outcome): HTMLElement {
-  const word = OUTCOME_WORDS[outcome];
+  const word = OUTCOMES[outcome].words;
   return element("span", { class: "mark", title: word }, outcomeIcon(outcome), element("span", { class: "unseen" }, `${word}: `));
 }

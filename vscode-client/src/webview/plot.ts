@@ -1,22 +1,21 @@
 /** One plot: a parameter's value against the objective, each run a point that can be pointed at, walked to and opened. */
 
 import type { Outcome, Plot } from "../protocol";
-import { OUTCOME_WORDS } from "../record/model";
+import { OUTCOMES } from "../views/words";
 import { numberText } from "../record/numbers";
-import { isFinite, plotLayout, pointText, walkingOrder, type Placed, type PlotLayout } from "../record/plotLayout";
+import { isFinite, NO_RESULT, plotLayout, pointText, walkingOrder, type Placed, type PlotLayout } from "../record/plotLayout";
 import { data, element, svgElement } from "./dom";
 import { outcomeIcon, outcomeShape } from "./marks";
 import { send } from "./page";
 
 /** A pointer this near to a point, in pixels, points at it. */
 const REACH = 16;
-/** How far a label stands from what it is about. */
-const GAP = 4;
 
 export interface DrawnPlot {
   figure: HTMLElement;
   /** Where the line of the current value stands; null without one. */
   draftAt: number | null;
+  hasMiddles: boolean;
 }
 
 export function drawPlot(plot: Plot, size: { width: number; height: number; fontSize: number }, before: number | null): DrawnPlot {
@@ -33,15 +32,15 @@ export function drawPlot(plot: Plot, size: { width: number; height: number; font
       "aria-label": summary(plot, layout),
     },
     axes(layout),
-    svgElement("g", { class: "medians" }, ...layout.medians.map(({ from, to, y }) => svgElement("path", { d: `M${from} ${y}H${to}` }))),
+    middles(layout),
     draftElement(layout, size.fontSize, before),
     svgElement("g", { class: "points" }, ...points),
-    bestLabel(layout, size.fontSize),
+    layout.best && svgElement("text", { class: "best", x: layout.best.x, y: layout.best.y, "aria-hidden": "true" }, layout.best.text),
   );
   const tip = element("div", { class: "tip", hidden: true, "aria-hidden": "true" });
   const figure = element("figure", { class: "plot" }, caption(plot), element("div", { class: "stage" }, canvas, tip), remarks(layout));
   listen(plot, layout, canvas, points, tip);
-  return { figure, draftAt: layout.draft?.x ?? null };
+  return { figure, draftAt: layout.draft?.x ?? null, hasMiddles: layout.medians.length + layout.trend.length > 0 };
 }
 
 function summary(plot: Plot, layout: PlotLayout): string {
@@ -81,7 +80,7 @@ function axes({ left, right, top, bottom, lane, xTicks, yTicks }: PlotLayout): S
     ...xTicks.map(({ at, text }) => svgElement("text", { x: at, y: foot + 6, class: "x-label" }, text)),
     svgElement("path", { class: "axis", d: `M${left} ${top}V${foot}H${right}` }),
     lane !== null && svgElement("path", { class: "lane", d: `M${left} ${bottom}H${right}` }),
-    lane !== null && svgElement("text", { x: left - 6, y: lane, class: "y-label quiet" }, "none"),
+    lane !== null && svgElement("text", { x: left - 6, y: lane, class: "y-label" }, NO_RESULT),
   );
 }
 
@@ -104,16 +103,13 @@ function draftElement(layout: PlotLayout, fontSize: number, before: number | nul
   return group;
 }
 
-function bestLabel(layout: PlotLayout, fontSize: number): SVGElement | null {
-  const best = layout.points.find((placed) => placed.isBest && placed.place === "value");
-  if (!best || layout.points.length < 3) return null;
-  const distance = best.point.is_this ? 10 : 6;
-  const above = best.y - distance - GAP > layout.top + fontSize * 0.4;
-  const text = `best ${numberText(best.point.y)}`;
-  const half = (text.length * fontSize * 0.58) / 2;
-  const x = Math.max(layout.left + half + 2, Math.min(layout.right - half, best.x));
-  const y = above ? best.y - distance : best.y + distance + fontSize * 0.8;
-  return svgElement("text", { class: "best", x, y, "aria-hidden": "true" }, text);
+function middles({ medians, trend }: PlotLayout): SVGElement {
+  return svgElement(
+    "g",
+    { class: "middles", "aria-hidden": "true" },
+    ...medians.map(({ from, to, y }) => svgElement("path", { d: `M${from} ${y}H${to}` })),
+    trend.length > 0 && svgElement("path", { d: `M${trend.map(({ x, y }) => `${x} ${y}`).join("L")}` }),
+  );
 }
 
 function pointElement(plot: Plot, placed: Placed, index: number): SVGGElement {
@@ -133,7 +129,7 @@ function pointElement(plot: Plot, placed: Placed, index: number): SVGGElement {
       "data-focus": `plot:${plot.key}:${point.record}`,
       "data-record": point.record,
     },
-    svgElement("circle", { class: "halo", r: 9 }),
+    svgElement("circle", { class: "halo", r: 8 }),
     point.is_this && svgElement("circle", { class: "ring", r: 9 }),
     shape,
     edge !== null && svgElement("path", { class: "edge", d: edge }),
@@ -141,7 +137,7 @@ function pointElement(plot: Plot, placed: Placed, index: number): SVGGElement {
 }
 
 function wordOf(outcome: Outcome): string {
-  return OUTCOME_WORDS[outcome];
+  return OUTCOMES[outcome].words;
 }
 
 function listen(plot: Plot, layout: PlotLayout, canvas: SVGSVGElement, points: readonly SVGGElement[], tip: HTMLElement): void {

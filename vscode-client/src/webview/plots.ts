@@ -1,7 +1,8 @@
 /** The plots side by side, their legend, and the same values as a table. */
 
 import type { Plot } from "../protocol";
-import { OUTCOME_WORDS, type PanelModel } from "../record/model";
+import type { PanelModel } from "../record/model";
+import { OUTCOMES } from "../views/words";
 import { numberText } from "../record/numbers";
 import { button, data, element, svgElement, type Child } from "./dom";
 import { outcomeIcon } from "./marks";
@@ -32,7 +33,7 @@ export function plots(model: PanelModel, width: number): Child[] {
   drawnWidth = each;
   const grid = element("div", { class: "plots" }, ...drawn.map(({ figure }) => figure));
   grid.style.gridTemplateColumns = `repeat(${columns}, ${each}px)`;
-  return [legend(model), grid, table(model)];
+  return [legend(model, drawn.some(({ hasMiddles }) => hasMiddles)), grid, table(model)];
 }
 
 function labelSize(): number {
@@ -40,14 +41,15 @@ function labelSize(): number {
   return Math.max(9, (Number.isFinite(size) ? size : 13) * 0.85);
 }
 
-function legend(model: PanelModel): HTMLElement {
+function legend(model: PanelModel, hasMiddles: boolean): HTMLElement {
   const hasDraft = model.plots.some((plot) => plot.draft !== null);
   const hasThis = model.plots.some((plot) => plot.points.some((point) => point.is_this));
   const sample = (...content: SVGElement[]): SVGElement => svgElement("svg", { class: "icon", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, ...content);
   return element(
     "ul",
     { class: "legend", "aria-label": "Legend" },
-    ...model.outcomes.map((outcome) => element("li", {}, outcomeIcon(outcome), OUTCOME_WORDS[outcome])),
+    ...model.outcomes.map((outcome) => element("li", {}, outcomeIcon(outcome), OUTCOMES[outcome].words)),
+    hasMiddles && element("li", {}, sample(svgElement("g", { class: "middles" }, svgElement("path", { d: "M-7 0H7" }))), "median"),
     hasThis && element("li", {}, sample(svgElement("circle", { class: "ring", r: 5.5 })), "this record"),
     hasDraft && element("li", {}, sample(svgElement("path", { class: "draft-line", d: "M0-7V7" })), "the current config"),
   );
@@ -94,7 +96,7 @@ function valueTable(plot: Plot): HTMLElement {
           ),
           element("td", {}, data(plot.scale === "category" ? (plot.categories?.[point.x] ?? "?") : numberText(point.x))),
           element("td", { class: "figure" }, point.y === null ? "no result" : numberText(point.y)),
-          element("td", {}, outcomeIcon(point.outcome), ` ${OUTCOME_WORDS[point.outcome]}`),
+          element("td", {}, outcomeIcon(point.outcome), ` ${OUTCOMES[point.outcome].words}`),
         ),
       ),
     ),
