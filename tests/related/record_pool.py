@@ -23,10 +23,12 @@ def pool(folder: Path, *records: Mapping[str, Any]) -> PoolSnapshot:
     return Workspace(folder).refresh()
 
 
-def run(name: str, params: Mapping[str, Any], score: float | str | None = None, **fields: Any) -> dict[str, Any]:
+def run(
+    record_id: str, params: Mapping[str, Any], score: float | str | None = None, /, **fields: Any
+) -> dict[str, Any]:
     """A completed run of the line "vision", judged by `val_acc` (better high) if it has a score."""
     record: dict[str, Any] = {
-        "id": name,
+        "id": record_id,
         "params": dict(params),
         "research_line": "vision",
         "conclusion": {"outcome": "completed", "derived": True},
@@ -36,8 +38,8 @@ def run(name: str, params: Mapping[str, Any], score: float | str | None = None, 
     return record | fields
 
 
-def crash(name: str, params: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
-    return run(name, params, **{"conclusion": {"outcome": "crashed", "derived": True}, **fields})
+def crash(record_id: str, params: Mapping[str, Any], /, **fields: Any) -> dict[str, Any]:
+    return run(record_id, params, **{"conclusion": {"outcome": "crashed", "derived": True}, **fields})
 
 
 def drafts(text: str) -> tuple[ExperimentDraft, ...]:
