@@ -6,8 +6,11 @@ import type { Icon, Row } from "./row";
 import { ago, bar, percent } from "./words";
 
 const MOST_PROBLEMS = 50;
-/** A bar of the whole width for 100 %. */
+/** Length of a bar for 100 %. */
 const CELLS = 8;
+/** As wide as a digit: bars behind it begin at the same place. */
+const FIGURE_SPACE = "\u2007";
+const WIDEST_SHARE = "100 %".length;
 
 const KIND_ICONS: Record<string, string> = { journal: "book", "results-table": "table", commits: "git-commit", dvc: "git-branch" };
 const PROBLEM: Icon = { name: "warning", color: "problemsWarningIcon.foreground" };
@@ -163,8 +166,8 @@ function coverageRows(coverage: SourceStatus["coverage"]): Row[] {
     const share = percent(coverage[name]);
     return {
       id: `coverage:${name}`,
-      label: bar(coverage[name], CELLS) || "·",
-      description: `${share} ${COVERAGE[name]}`,
+      label: share.padStart(WIDEST_SHARE, FIGURE_SPACE),
+      description: [bar(coverage[name], CELLS), COVERAGE[name]].filter((part) => part !== "").join(" "),
       tooltip: () => `${share} of the records ${COVERAGE[name]}.`,
       context: "coverage",
       spoken: `${share} ${COVERAGE[name]}`,

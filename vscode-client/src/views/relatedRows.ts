@@ -4,7 +4,7 @@ import type { Difference, Experiment, Experiments, Term } from "../protocol";
 import { clipped, counted, line, visibleLines } from "../text";
 import { nextLimit } from "./relatedQuery";
 import type { Row } from "./row";
-import { OUTCOMES, bar, outcomeWords, score } from "./words";
+import { OUTCOMES, bar, causeWords, outcomeWords, score } from "./words";
 
 const NOT_SET = "(not set)";
 /** Here comes first, as in the hover. */
@@ -46,7 +46,8 @@ export function resultWords({ result, runs }: Experiment): string {
 }
 
 function summary(experiment: Experiment): string {
-  const parts = [resultWords(experiment), score(experiment.score), line(experiment.age, 40)];
+  const cause = experiment.cause === null || experiment.cause === "unknown" ? "" : line(causeWords(experiment.cause), 40);
+  const parts = [resultWords(experiment), cause, `score ${experiment.score.toFixed(2)}`, line(experiment.age, 40)];
   return parts.filter((part) => part !== "").join(" · ");
 }
 
@@ -172,14 +173,14 @@ function scoreRow({ terms, score: value, rank }: Experiment): Row {
   };
 }
 
-/** A bar first, so that all begin at the same place and can be compared. */
+/** Numbers of one width come first, so that all bars begin at the same place and can be compared. */
 function termRow(term: Term, place: number): Row {
   const name = line(term.name.replaceAll("_", " "), 60);
   const { signal, weight, note } = term;
   return {
     id: `${place}:${term.name}`,
-    label: bar(term.value) || "·",
-    description: `${name} ${score(term.value)}`,
+    label: score(term.value),
+    description: [bar(term.value), name].filter((part) => part !== "").join(" "),
     tooltip: () => {
       const product = signal === null || weight === null ? "" : ` = weight ${score(weight)} × signal ${score(signal)}`;
       return `${name} ${score(term.value)}${product}${note === undefined ? "" : `\n${line(note, 500)}`}`;
@@ -243,7 +244,7 @@ function facts({ tags, research_line: researchLine }: Experiment): Row[] {
 }
 
 function links({ record, short, source, url }: Experiment, uri: string): Row[] {
-  const place = `${line(source.kind, 40)} · ${line(source.name, 120)}`;
+  const place = [...new Set([line(source.kind, 40), line(source.name, 120)])].join(" · ");
   const stored: Row = {
     id: "source",
     label: "Open where it is stored",

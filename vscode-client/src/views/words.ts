@@ -20,8 +20,8 @@ export const OUTCOMES: Record<Outcome, OutcomeWords> = {
 const CAUSES: Record<string, string> = {
   out_of_memory: "out of memory",
   diverged: "diverged",
-  worse: "worse than what it came from",
-  code_error: "error in the code",
+  worse: "worse",
+  code_error: "code error",
   infrastructure: "infrastructure failure",
   stopped: "stopped",
   unknown: "failed",

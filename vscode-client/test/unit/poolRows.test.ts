@@ -22,10 +22,10 @@ test("a source says how many records it has, how many are dead ends, how fresh i
 test("below it stands how much it tells, and what else there is to know", () => {
   const [row] = rows(folder({ sources: [source({ merged: 12, amendments: 1, roles: { step: 3 }, research_line: "ship-sounds" })] }));
   assert.deepEqual(shown(row?.children?.()), [
-    "██|25 % say what came of them",
-    "·|0 % say what they come from",
-    "████|50 % state an architecture",
-    "████████|100 % have a time",
+    "\u200725 %|██ say what came of them",
+    "\u2007\u20070 %|say what they come from",
+    "\u200750 %|████ state an architecture",
+    "100 %|████████ have a time",
     "12 runs also known from another source|",
     "1 amendment|",
     "3 pipeline steps|",

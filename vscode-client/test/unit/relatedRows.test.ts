@@ -24,7 +24,7 @@ function shown(row: Row): string[] {
 test("an experiment says how it ended, what came of it, where it ranks and how old it is", () => {
   const row = only({ result: { metric: "val_f1", direction: "max", mean: 0.912, spread: 0.004, count: 5, text: "0.912 ± 0.004" }, runs: 5 });
   assert.equal(row.label, "wide-conformer");
-  assert.equal(row.description, "0.912 ± 0.004, 5 runs · 0.712 · 3 weeks ago");
+  assert.equal(row.description, "0.912 ± 0.004, 5 runs · diverged · score 0.71 · 3 weeks ago");
   assert.deepEqual(row.icon, { name: "circle-slash", color: "problemsErrorIcon.foreground" });
   assert.equal(row.spoken, "dead end: diverged, wide-conformer, 0.912 ± 0.004, 5 runs, rank 3, 3 weeks ago");
   assert.deepEqual(row.command?.arguments, [{ record: "mlflow:3f0c6a5d", uri: URI }]);
@@ -34,7 +34,7 @@ test("an experiment says how it ended, what came of it, where it ranks and how o
 test("a run without name, result and time is known by its id", () => {
   const row = only({ name: "", result: null, age: "", time: null, outcome: "running", cause: null });
   assert.equal(row.label, "3f0c6a5d");
-  assert.equal(row.description, "0.712");
+  assert.equal(row.description, "score 0.71");
   assert.equal(row.spoken, "running, 3f0c6a5d, rank 3");
 });
 
@@ -55,6 +55,7 @@ test("below it stand why, what differs, the score, and where it is, in this orde
   assert.equal(below(row, "tags").label, "sweep, wide");
   assert.equal(below(row, "page").url, "https://example.org/run/1");
   assert.equal(below(row, "source").description, "mlflow · mlruns");
+  assert.equal(below(only({ source: { kind: "journal", name: "journal" } }), "source").description, "journal");
 });
 
 test("what differs is read from here to there", () => {
@@ -77,10 +78,10 @@ test("nothing that differs is told apart from nothing that can be compared", () 
   assert.equal(below(only({ differences: [], differences_total: 0, is_compared: false }), "differences").label, "Cannot be compared");
 });
 
-test("the breakdown is shown as it came, bars first", () => {
+test("the breakdown is shown as it came, with a bar each", () => {
   const score = below(only(), "score");
   assert.equal(score.label, "Score 0.712");
-  assert.deepEqual(shown(score), ["████████|lexical 0.400", "·|structural 0.000", "██|recency 0.100", "████▎|importance 0.212"]);
+  assert.deepEqual(shown(score), ["0.400|████████ lexical", "0.000|structural", "0.100|██ recency", "0.212|████▎ importance"]);
   const terms = score.children?.() ?? [];
   assert.equal(terms[1]?.tooltip(), "structural 0.000\nthe config states no architecture");
   assert.equal(terms[2]?.tooltip(), "recency 0.100 = weight 0.200 × signal 0.500");
