@@ -24,7 +24,9 @@ export function registerCommands(tried: Tried): vscode.Disposable {
 
 /** The README that came with the extension: no network is needed. */
 async function openGuide(root: vscode.Uri): Promise<void> {
-  const guide = vscode.Uri.joinPath(root, "README.md");
+  const names = (await vscode.workspace.fs.readDirectory(root)).map(([name]) => name);
+  const name = names.find((one) => one.toLowerCase() === "readme.md") ?? "README.md"; // a .vsix has it in lower case
+  const guide = vscode.Uri.joinPath(root, name);
   try {
     await vscode.commands.executeCommand("markdown.showPreview", guide);
   } catch {

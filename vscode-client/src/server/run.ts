@@ -6,8 +6,15 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type * as vscode from "vscode";
-import type { LanguageClientOptions } from "vscode-languageclient/node";
+import {
+  CloseAction,
+  ErrorAction,
+  type LanguageClientOptions,
+  type Middleware,
+  RevealOutputChannelOn,
+} from "vscode-languageclient/node";
 import { QuietClient } from "./quietClient";
+import { DOCUMENT_SELECTOR } from "./selector";
 import { LineSplitter, parseLine } from "./stderrLines";
 
 const END_MS = 2_000;
@@ -27,7 +34,7 @@ export class ServerRun {
   #isGone = false;
   #ending: Promise<void> | undefined;
 
-  constructor(launch: Launch, options: LanguageClientOptions, log: vscode.LogOutputChannel) {
+  constructor(launch: Launch, middleware: Middleware, log: vscode.LogOutputChannel) {
     this.#stderr = new LineSplitter((line) => {
       const { level, text } = parseLine(line);
       log[level](`[server] ${text}`);
@@ -56,7 +63,7 @@ export class ServerRun {
       this.#stderr.push(chunk);
     });
     const streams = { reader: this.#process.stdout, writer: this.#process.stdin };
-    this.client = new QuietClient(() => Promise.resolve(streams), options, log);
+    this.client = new QuietClient(() => Promise.resolve(streams), clientOptions(middleware, log), log);
   }
 
   get pid(): number | undefined {
@@ -115,6 +122,24 @@ export class ServerRun {
     await this.client.dispose().catch(() => undefined);
     this.client.diagnostics?.dispose();
   }
+}
+
+function clientOptions(middleware: Middleware, log: vscode.LogOutputChannel): LanguageClientOptions {
+  const message = "the connection to the server was closed";
+  return {
+    documentSelector: DOCUMENT_SELECTOR,
+    outputChannel: log,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    diagnosticCollectionName: "tried",
+    initializationOptions: {}, // what stood here would outlive a setting that is taken back; the server asks
+    initializationFailedHandler: () => false,
+    errorHandler: {
+      error: () => ({ action: ErrorAction.Continue, handled: true }), // the end of the process decides
+      closed: () => ({ action: CloseAction.DoNotRestart, handled: true, message }), // crashes.ts has the rule
+    },
+    markdown: { isTrusted: false, supportHtml: false },
+    middleware,
+  };
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -6,7 +6,7 @@
  */
 
 import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LSPErrorCodes, type Middleware, ResponseError, RevealOutputChannelOn } from "vscode-languageclient/node";
+import type { Middleware } from "vscode-languageclient/node";
 import { TrackedConfig } from "../activeConfig";
 import type { ServerState, Tried } from "../tried";
 import { chooseServer, type Chosen } from "./choose";
@@ -14,11 +14,15 @@ import { CrashHistory } from "./crashes";
 import { debugInformation } from "./debugInformation";
 import { tell } from "./messages";
 import { middleware } from "./middleware";
-import { ServerRun } from "./run";
-import { DOCUMENT_SELECTOR } from "./selector";
+import type { ServerRun } from "./run";
 
 /** So long a server may take to answer `initialize`. */
 const START_LIMIT_MS = 20_000;
+
+/** Errors of the protocol. */
+const CONTENT_MODIFIED = -32801;
+const SERVER_CANCELLED = -32802;
+const REQUEST_CANCELLED = -32800;
 
 type Handler = (params: unknown) => void;
 
@@ -69,7 +73,9 @@ export class Session implements Tried, vscode.Disposable {
     const run = this.#run;
     if (run === undefined || this.#state !== "running") return undefined;
     try {
-      return await run.client.sendRequest<Answer>(method, params, token);
+      // A token that is undefined would be sent as a second parameter
+      const { client } = run;
+      return await (token === undefined ? client.sendRequest<Answer>(method, params) : client.sendRequest<Answer>(method, params, token));
     } catch (error) {
       if (this.#run !== run || token?.isCancellationRequested === true || isOutdated(error)) return undefined;
       throw error instanceof Error ? error : new Error(String(error));
@@ -131,6 +137,7 @@ export class Session implements Tried, vscode.Disposable {
   async #start(turn: number, signal: AbortSignal): Promise<void> {
     this.#failure = undefined;
     const began = performance.now();
+    const runner = import("./run.js"); // the client's library is large, and activation does not wait for it
     const chosen = await chooseServer(this.context, signal);
     if (turn !== this.#turn) return;
     this.#chosen = chosen;
@@ -140,24 +147,7 @@ export class Session implements Tried, vscode.Disposable {
       return;
     }
     this.log.info(`starting ${[chosen.launch.command, ...chosen.launch.args].join(" ")} (${chosen.reason})`);
-    const run = new ServerRun(
-      chosen.launch,
-      {
-        documentSelector: DOCUMENT_SELECTOR,
-        outputChannel: this.log,
-        revealOutputChannelOn: RevealOutputChannelOn.Never,
-        diagnosticCollectionName: "tried",
-        initializationOptions: {}, // what stands here would outlive a setting that is taken back; the server asks
-        initializationFailedHandler: () => false,
-        errorHandler: {
-          error: () => ({ action: ErrorAction.Continue, handled: true }), // the end of the process decides
-          closed: () => ({ action: CloseAction.DoNotRestart, handled: true }), // crashes.ts has the rule
-        },
-        markdown: { isTrusted: false, supportHtml: false },
-        middleware: this.#middleware,
-      },
-      this.log,
-    );
+    const run = new (await runner).ServerRun(chosen.launch, this.#middleware, this.log);
     this.#run = run;
     for (const [method, handlers] of this.#handlers) this.#listen(run, method, handlers);
     try {
@@ -233,7 +223,6 @@ function setContext(state: ServerState): Thenable<unknown> {
 
 /** The text has changed, or the caller no longer wants to know: nobody's mistake. */
 function isOutdated(error: unknown): boolean {
-  if (!(error instanceof ResponseError)) return false;
-  const codes: number[] = [LSPErrorCodes.ContentModified, LSPErrorCodes.RequestCancelled, LSPErrorCodes.ServerCancelled];
-  return codes.includes(error.code);
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return code === CONTENT_MODIFIED || code === REQUEST_CANCELLED || code === SERVER_CANCELLED;
 }
