@@ -39,6 +39,7 @@ end
 
 vim.opt.runtimepath:prepend(os.getenv("TRIED_RUNTIME"))
 vim.cmd("filetype on")
+vim.lsp.config("tried", { settings = { tried = { inlay_hints = { enable = true } } } })
 vim.lsp.enable("tried")
 
 -- 1. A config that repeats a dead end is opened: emoji and Chinese stand before the value on its line.
@@ -95,8 +96,80 @@ local seconds = (vim.uv.hrtime() - landed) / 1e9
 if seconds > 4 then fail(("the new row took %.1f s"):format(seconds)) end
 print(("a row on disk was told after %.2f s, beside: %s"):format(seconds, before))
 
--- 6. It ends when asked to.
-client():stop()
+vim.cmd("bdelete!")
+
+-- 6. A config that nobody has run yet: the line above it says where it stands, and opens the nearest run.
+vim.cmd.edit(workspace .. "/configs/follow_up.yaml")
+local function lens() return vim.lsp.codelens.get(0)[1] end
+step("a code lens, without being asked for", function() return lens() ~= nil end)
+if not lens().command.title:find("^never run · nearest: .* differs in ") then fail("the lens: " .. lens().command.title) end
+expect("the lens stands above the first entry", lens().range.start.line, 1)
+local opened
+vim.ui.open = function(place)
+  opened = place
+  return { wait = function() return { code = 0 } end }
+end
+vim.api.nvim_win_set_cursor(0, { 2, 0 })
+vim.lsp.codelens.run()
+step("the lens opens the nearest run", function() return opened ~= nil end)
+if not opened:find("^https://tracker.example/harbour/HYD%-%d+$") then fail("opened: " .. opened) end
+vim.cmd("buffer " .. vim.fn.bufnr("follow_up.yaml"))
+
+-- 7. Hints stand beside the values, once Neovim is told to show them.
+vim.lsp.inlay_hint.enable(true, { bufnr = 0 })
+step("inlay hints", function() return #vim.lsp.inlay_hint.get({ bufnr = 0 }) > 0 end)
+local labels = vim.tbl_map(function(hint) return hint.inlay_hint.label end, vim.lsp.inlay_hint.get({ bufnr = 0 }))
+for _, label in ipairs(labels) do
+  if not label:find("^%d+ runs?") then fail("a hint: " .. label) end
+end
+print("ok the hints, such as: " .. labels[1] .. "\n")
+
+-- 8. Completion at the learning rate: what was tried for it, the best first, what only dead ends had last.
+local text_line = vim.api.nvim_buf_get_lines(0, 5, 6, false)[1]
+local value = text_line:find("2e-3", 1, true)
+vim.api.nvim_win_set_cursor(0, { 6, value - 1 })
+local shown
+Complete = function()
+  vim.wait(TIMEOUT, function() return #vim.fn.complete_info({ "items" }).items > 0 end, 10)
+  shown = vim.fn.complete_info({ "items" }).items
+end
+local keys = vim.api.nvim_replace_termcodes("i<C-x><C-o><Cmd>lua Complete()<CR><C-e><Esc>", true, false, true)
+vim.api.nvim_feedkeys(keys, "x", false)
+if not shown or #shown < 3 then fail("the list of values: " .. vim.inspect(shown)) end
+expect("the best value first", shown[1].abbr, "0.001")
+expect("the value of dead ends alone last", shown[#shown].abbr, "0.01")
+local function is_struck(item)
+  local sent = item.user_data.nvim.lsp.completion_item
+  return sent.deprecated == true or vim.list_contains(sent.tags or {}, 1)
+end
+expect("it is struck through, and the best is not", { is_struck(shown[#shown]), is_struck(shown[1]) }, { true, false })
+
+-- 9. The ids in the comment: a link to the web, a link to a page, and the way to the record.
+vim.api.nvim_win_set_cursor(0, { 1, 9 })
+opened = nil
+vim.api.nvim_feedkeys("gx", "mx", false)
+expect("gx opens the run on the web", opened, "https://tracker.example/harbour/HYD-005")
+vim.lsp.buf.definition()
+step("definition opens a page", function() return vim.api.nvim_buf_get_name(0):find("HYD%-005") ~= nil end)
+local page = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
+if not page:find("NaN at step 910", 1, true) then fail("the page:\n" .. page) end
+vim.cmd("buffer " .. vim.fn.bufnr("follow_up.yaml"))
+vim.api.nvim_win_set_cursor(0, { 1, 20 })
+vim.api.nvim_feedkeys("gx", "mx", false)
+step("gx opens a page where there is none on the web", function()
+  return vim.api.nvim_buf_get_name(0):find("c94d1f60") ~= nil
+end)
+
+-- 10. The pool is searched as the symbols of the workspace are.
+vim.cmd("buffer " .. vim.fn.bufnr("follow_up.yaml"))
+vim.lsp.buf.workspace_symbol("out of memory")
+step("past experiments are found", function() return #vim.fn.getqflist() > 0 end)
+local found_texts = vim.tbl_map(function(item) return item.text end, vim.fn.getqflist())
+if not table.concat(found_texts, "\n"):find("HYD-009", 1, true) then fail("found: " .. vim.inspect(found_texts)) end
+print("ok " .. found_texts[1])
+
+-- 11. It ends when asked to.
+vim.lsp.get_clients({ name = "tried" })[1]:stop()
 step("the server stopped", function() return #vim.lsp.get_clients() == 0 end)
 print("done")
 vim.cmd("qall!")

@@ -27,6 +27,11 @@ precision: bf16
 seed: 4
 """
 
+FOLLOW_UP = EMOJI.replace("学习率大十倍, train fast 😋", "after HYD-005 and mlflow:c94d1f60").replace(
+    "lr: 1e-2", "lr: 2e-3"
+)
+"""A config that nobody has run; a comment in it names two runs, one with a page on the web and one without."""
+
 NEW_ROW = "\t".join(("4e1d20b", "1.2040", "14.2", "discard", "BATCH_SIZE 32 -> 16"))
 """What an agent appends to fixtures/demo/autoresearch/results.tsv: the script has that batch size."""
 
@@ -48,10 +53,12 @@ def test_a_persons_session(tmp_path: Path) -> None:
     workspace = tmp_path / "ships"
     shutil.copytree(REPOSITORY / "fixtures" / "demo", workspace)
     (workspace / "configs" / "emoji.yaml").write_text(EMOJI, encoding="utf-8")
+    (workspace / "configs" / "follow_up.yaml").write_text(FOLLOW_UP, encoding="utf-8")
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "XDG_STATE_HOME": str(tmp_path / "state"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "TRIED_RUNTIME": str(RUNTIME),
