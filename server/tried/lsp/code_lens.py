@@ -24,10 +24,10 @@ MOST_DRAFTS = 20
 
 async def code_lens(session: Session, params: t.CodeLensParams) -> Sequence[t.CodeLens] | None:
     document = session.documents.get(params.text_document.uri)
-    if document is None or not session.settings_of(document).code_lens.enable:
+    known = await session.analysed(document, None) if document is not None else None
+    if document is None or known is None or known.analysis is None or not known.settings.code_lens.enable:
         return None
-    known = await session.analysed(document, None)
-    if known is None or known.analysis is None or not known.analysis.is_config or known.is_partial:
+    if not known.analysis.is_config or known.is_partial:
         return None
     return await session.in_background(_lenses, document.uri, known, session.client.features.encoding) or None
 

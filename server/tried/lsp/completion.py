@@ -15,7 +15,7 @@ from lsprotocol import types as t
 
 from tried.analysis import finding_settings
 from tried.draft.draft import ExperimentDraft, drafts_of
-from tried.draft.parameters import COMPARED_KINDS, Parameter
+from tried.draft.parameters import COMPARED_KINDS, UNKNOWN, Parameter
 from tried.draft.spelling import spaced, spelled, value_place
 from tried.draft.syntax import parse
 from tried.lsp.client import ClientFeatures
@@ -38,15 +38,16 @@ TYPING_SECONDS = 1.0
 who rests on a value and asks, all others are shown."""
 
 _TYPED = re.compile(r"""[:=][ \t]*(["']?[\w./+-]*)\Z""")
+_SIMPLE = re.compile(r"""[ \t]*|["']?[\w./+-]*["']?""")
 _REST = re.compile(r"""[\w./+-]*["']?""")
 
 
 async def completion(session: Session, params: t.CompletionParams) -> t.CompletionList | None:
     document = session.documents.get(params.text_document.uri)
-    if document is None or not session.settings_of(document).completion.enable:
+    known = await session.analysed(document, PATIENCE, hurry=True) if document is not None else None
+    if document is None or known is None or known.analysis is None or not known.settings.completion.enable:
         return None
-    known = await session.analysed(document, PATIENCE, hurry=True)
-    if known is None or known.analysis is None or not known.analysis.is_config or not len(known.snapshot):
+    if not known.analysis.is_config or not len(known.snapshot):
         return None
     by_character = (
         params.context is not None and params.context.trigger_kind is t.CompletionTriggerKind.TriggerCharacter
@@ -83,7 +84,8 @@ def value_at(text: str, language: str, drafts: tuple[ExperimentDraft, ...], offs
     if found is not None:
         return found
     typed = _TYPED.search(text[line.start : offset])
-    if typed is None:
+    problems = [problem.span for draft in drafts for problem in draft.problems]
+    if typed is None or not any(span.start <= line.end and line.start <= span.end for span in problems):
         return None
     rest = _REST.match(text, offset)
     place = Span(line.start + typed.start(1), rest.end() if rest else offset)
@@ -102,7 +104,8 @@ def _read(text: str, language: str, drafts: tuple[ExperimentDraft, ...], offset:
             if not line.covers(parameter.entry.span.start):
                 continue
             place = value_place(text, language, parameter.entry)
-            if place is not None and place.covers(offset):
+            is_broken = place is not None and parameter.value is UNKNOWN and not _SIMPLE.fullmatch(place.of(text))
+            if place is not None and place.covers(offset) and not is_broken:
                 is_blank = not place.of(text).strip()
                 touched.append(ValueAt(draft, parameter, Span(offset, offset) if is_blank else place))
     return min(touched, key=lambda each: each.place.end - each.place.start, default=None)

@@ -22,10 +22,10 @@ from tried.text import Span
 
 async def inlay_hints(session: Session, params: t.InlayHintParams) -> Sequence[t.InlayHint] | None:
     document = session.documents.get(params.text_document.uri)
-    if document is None or not session.settings_of(document).inlay_hints.enable:
+    known = await session.analysed(document, None) if document is not None else None
+    if document is None or known is None or known.analysis is None or not known.settings.inlay_hints.enable:
         return None
-    known = await session.analysed(document, None)
-    if known is None or known.analysis is None or not known.analysis.is_config:
+    if not known.analysis.is_config:
         return None
     wanted = to_span(known.text.lines, params.range, session.client.features.encoding)
     return await session.in_background(_hints, known, wanted, session.client.features) or None
