@@ -120,7 +120,9 @@ async def compare_record(session: Session, arguments: object) -> dict[str, Any]:
     """`{uri, record}`: opens a page about the record that begins with what differs from the document; a client that
     cannot is told where it is. Answers with that place."""
     table = _table(arguments)
-    document, _ = _workspace(session, table)
+    document = session.documents.get(_text(table, "uri"))
+    if document is None:
+        raise JsonRpcInvalidParams("uri must name an open document")
     pool, record, known = await record_beside(session, _text(table, "record"), document)
     try:
         path = await page_of(session, pool, record, document, known)

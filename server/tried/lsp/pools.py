@@ -59,8 +59,7 @@ def record_in(pools: Sequence[FolderPool], name: str) -> tuple[FolderPool, Exper
     told = next((found for found in reasons if found.several or found.near), None)
     if told is not None:
         raise JsonRpcInvalidParams(shortened(told.why_not(name), NAME_LENGTH * 2))
-    where = (
-        "the pool" if len(pools) == 1 else f"the pools of {len(pools)} folders" if pools else "no folder that is open"
-    )
-    said = f"no record {shortened(name, NAME_LENGTH)} in {where}" if pools else f"there is no pool: {where}"
-    raise JsonRpcInvalidParams(said)
+    if not pools:
+        raise JsonRpcInvalidParams("there is no pool to look in: no folder is open")
+    where = "the pool" if len(pools) == 1 else f"the pools of {len(pools)} folders"
+    raise JsonRpcInvalidParams(f"no record {shortened(name, NAME_LENGTH)} in {where}")

@@ -44,6 +44,9 @@ async def record_beside(
 ) -> tuple[FolderPool, ExperimentRecord, Analysed | None]:
     """A record, the pool it is in, and the analysis of the document, if that is a config and rests on this pool."""
     known = await session.analysed(document, PATIENCE, hurry=True) if document is not None else None
+    if document is not None and document.folder is not None and not document.folder.loaded.is_set():
+        await session.read(document.folder, PATIENCE)  # what is asked for may be what is not read yet
+        known = await session.analysed(document, PATIENCE, hurry=True)
     pool = pool_of(document.folder) if document is not None else None
     pools = [pool] if pool is not None else await all_pools(session)
     pool, found = record_in(pools, name)

@@ -65,7 +65,7 @@ def record_view_report(
         "tags": [line(tag) for tag in record.tags[:MOST_TAGS]],
         "research_line": line(record.research_line) if record.research_line is not None else None,
         "time": rfc3339(time) if time is not None else None,
-        "age": moment_ago(time, now) if time is not None else "",
+        "age": age_of(time, now),
         "duration_seconds": seconds,
         "url": web_address(record),
         "source": source_of(record),
@@ -116,6 +116,13 @@ def record_view_report(
     names: dict[str, str] = {}
     data: dict[str, Any] = {**finite(report), "plots": [_plot(plot, names) for plot in view.plots]}
     return data
+
+
+def age_of(time: datetime | None, now: datetime) -> str:
+    """What lies at midnight sharp was given as a date: of that nobody knows the hours."""
+    if time is None:
+        return ""
+    return moment_ago(time, now, has_hours=(time.hour, time.minute, time.second, time.microsecond) != (0, 0, 0, 0))
 
 
 def line(text: str) -> str:
