@@ -158,7 +158,7 @@ export function panelModel(view: RecordView): PanelModel {
     change: {
       summary: view.change.summary ? shown(view.change.summary) : null,
       changes: view.change.changes.slice(0, MOST_NAMES).map((line) => shown(line, 300)),
-      effects: ordered.filter((one) => one.delta !== "" && (one.isObjective || one.judgement !== "")).slice(0, 3),
+      effects: ordered.filter((one) => one.before !== "" && (one.isObjective || one.judgement !== "")).slice(0, 3),
     },
     texts: texts(view),
     lineage: {
@@ -251,7 +251,7 @@ function metricModel(row: MetricRow): MetricModel {
     name: shown(row.name, 200),
     value: numberText(row.value),
     before: row.before === null ? "" : numberText(row.before),
-    delta: row.delta === null ? "" : signedText(row.delta),
+    delta: typeof row.delta === "number" ? signedText(row.delta) : "",
     arrow,
     judgement: row.is_better === null ? "" : row.is_better ? "better" : "worse",
     goal: row.direction === "max" ? "higher is better" : row.direction === "min" ? "lower is better" : "",

@@ -31,11 +31,11 @@ export function roundStep(span: number, most: number): number {
 export function roundValues(low: number, high: number, most: number): number[] {
   if (!(high > low)) return [low];
   const step = roundStep(high - low, most);
-  const values: number[] = [];
-  for (let count = Math.ceil(low / step - 1e-9); count * step <= high + step * 1e-9; count++) {
-    values.push(Number((count * step).toPrecision(12)));
-  }
-  return values;
+  const first = Math.ceil(low / step - 1e-9);
+  // Beyond what a number can tell apart or hold there is nothing between the ends.
+  if (!Number.isSafeInteger(first) || !Number.isFinite(step)) return [low, high];
+  const count = Math.floor(high / step + 1e-9) - first + 1;
+  return [...new Set(Array.from({ length: count }, (_, index) => Number(((first + index) * step).toPrecision(12))))];
 }
 
 /** Round values on a logarithmic scale: 1, 2 and 5 of each decade, else each power of ten, else every n-th. */

@@ -315,7 +315,9 @@ function apart(ticks: readonly Tick[], characterWidth: number): Tick[] {
 }
 
 function scale(low: number, high: number, from: number, to: number): (value: number) => number {
-  return high > low ? (value) => from + ((value - low) / (high - low)) * (to - from) : () => (from + to) / 2;
+  // Halves, since the whole span of two numbers may be too large for one.
+  const span = high / 2 - low / 2;
+  return span > 0 ? (value) => from + ((value / 2 - low / 2) / span) * (to - from) : () => (from + to) / 2;
 }
 
 /** Linear between the two nearest. */

@@ -21,7 +21,8 @@ let hasTable = false;
 
 export function plots(model: PanelModel, width: number): Child[] {
   const count = model.plots.length;
-  const columns = Math.max(1, Math.min(count, 3, Math.floor((width + GAP) / (LEAST_WIDTH + GAP))));
+  const fitting = Math.max(1, Math.min(3, Math.floor((width + GAP) / (LEAST_WIDTH + GAP))));
+  const columns = Math.ceil(count / Math.ceil(count / fitting));
   const each = Math.min(MOST_WIDTH, Math.floor((width - GAP * (columns - 1)) / columns));
   const fontSize = labelSize();
   const before = each === drawnWidth ? lines : new Map<string, number>();

@@ -159,8 +159,8 @@ function metricRow(row: MetricModel, hasBefore: boolean, index: number): HTMLTab
 }
 
 function delta(row: MetricModel): HTMLElement | null {
-  if (row.delta === "") return null;
-  return element("span", { class: `delta ${row.judgement}` }, row.arrow, row.arrow && " ", row.delta, row.judgement && ` ${row.judgement}`);
+  const parts = [row.arrow, row.delta, row.judgement].filter((part) => part !== "");
+  return parts.length > 0 ? element("span", { class: `delta ${row.judgement}` }, parts.join(" ")) : null;
 }
 
 export function change({ change: { summary, changes, effects } }: PanelModel): Child[] {
@@ -175,7 +175,7 @@ export function change({ change: { summary, changes, effects } }: PanelModel): C
         ...effects.flatMap((row, index) => [
           index > 0 && ", ",
           data(row.name),
-          row.before === "" ? ` ${row.value} ` : ` ${row.before} → ${row.value} `,
+          ` ${row.before} → ${row.value} `,
           delta(row),
         ]),
       ),
