@@ -215,18 +215,19 @@ export class Window {
   /** Opens the quick fixes at the cursor and chooses the one whose title matches. */
   async quickFix(title: RegExp): Promise<void> {
     const menu = this.page.locator(".action-widget");
-    const row = menu.locator(".monaco-list-row.action").filter({ hasText: title }).first();
+    const row = menu.locator(".monaco-list-row.action .title").filter({ hasText: title }).first();
     const open = async (): Promise<string[]> => {
       if (!(await menu.isVisible())) {
         await this.page.keyboard.press("Control+.");
         await menu.waitFor({ timeout: 3000 }).catch(() => undefined);
       }
-      const titles = await menu.locator(".monaco-list-row.action").allInnerTexts();
+      const titles = await menu.locator(".monaco-list-row.action .title").allInnerTexts();
       if (!titles.some((text) => title.test(text))) await this.page.keyboard.press("Escape");
       return titles;
     };
     await waitFor(`a quick fix ${String(title)}`, open, (titles) => titles.some((text) => title.test(text)));
     await row.click();
+    await menu.waitFor({ state: "hidden" });
   }
 
   // -- commands, inputs, messages

@@ -30,6 +30,7 @@ const QUIET: Settings = {
   "editor.hover.delay": 100,
   "editor.cursorBlinking": "solid",
   "editor.minimap.enabled": false,
+  "workbench.reduceMotion": "on",
   "files.autoSave": "off",
   "files.hotExit": "off",
   "window.confirmBeforeClose": "never",
@@ -131,13 +132,39 @@ export class Workbench {
     fs.writeFileSync(file, JSON.stringify({ ...this.settings, ...settings }, null, 2));
   }
 
+  /** The process ids of servers of tried that run in this workbench; `program`: what their command line holds. */
+  servers(program = "serve"): number[] {
+    const found: number[] = [];
+    for (const name of fs.readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+      try {
+        const words = fs.readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
+        const isOurs = fs.readFileSync(`/proc/${name}/environ`, "utf8").split("\0").includes(`HOME=${this.folder}/home`);
+        if (isOurs && words.includes("serve") && words.some((word) => word.includes(program))) found.push(Number(name));
+      } catch {
+        // it has ended meanwhile
+      }
+    }
+    return found;
+  }
+
+  /** What the extension has logged in the window that was opened last. */
+  extensionLog(): string {
+    const logs = LOG_FOLDERS.map((name) => path.join(this.folder, name))
+      .filter((folder) => fs.existsSync(folder))
+      .flatMap((folder) => fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => path.join(folder, name)))
+      .filter((file) => file.endsWith("tried.tried/Tried.log"))
+      .sort((a, b) => fs.statSync(a).mtimeMs - fs.statSync(b).mtimeMs);
+    const newest = logs.at(-1);
+    return newest === undefined ? "" : fs.readFileSync(newest, "utf8");
+  }
+
   /** Ends everything and keeps the logs. */
   async close(): Promise<void> {
     await this.browser.close().catch(() => undefined);
     await end(this.process);
     const logs = path.join(this.out, "logs");
     fs.rmSync(logs, { recursive: true, force: true });
-    for (const name of ["user/logs", "data/code-server/logs"]) {
+    for (const name of LOG_FOLDERS) {
       const from = path.join(this.folder, name);
       if (fs.existsSync(from)) fs.cpSync(from, logs, { recursive: true });
     }
@@ -145,6 +172,7 @@ export class Workbench {
   }
 }
 
+const LOG_FOLDERS = ["user/logs", "data/code-server/logs"];
 const BROWSER_FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
