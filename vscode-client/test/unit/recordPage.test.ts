@@ -73,7 +73,7 @@ test("messages of the page are checked", () => {
     { ...conclusion, text: 1 },
     { ...conclusion, text: "x".repeat(20_001) },
   ];
-  for (const message of wrong) assert.equal(fromPage(message), null, String(JSON.stringify(message)).slice(0, 80));
+  for (const message of wrong) assert.equal(fromPage(message), null, JSON.stringify(message).slice(0, 80));
 });
 
 test("a panel is brought back from what the page kept, if that names a record", () => {
