@@ -89,7 +89,33 @@
 (step "it is silent" (lambda () (null (messages))))
 (set-buffer-modified-p nil)
 
-;; 5. It ends when asked to.
+;; 5. A config that nobody has run yet. Completion at the learning rate: the best first, what only dead ends had last.
+(open "configs/follow_up.yaml")
+(goto-char (point-min))
+(search-forward "lr: ")
+(let* ((capf (eglot-completion-at-point))
+       (start (nth 0 capf)) (end (nth 1 capf)) (table (nth 2 capf))
+       (metadata (completion-metadata "" table nil))
+       (sort (completion-metadata-get metadata 'display-sort-function))
+       (values (mapcar #'substring-no-properties (funcall sort (all-completions "" table)))))
+  (expect "what completion replaces" (buffer-substring-no-properties start end) "2e-3")
+  (expect "the best value first" (car values) "0.001")
+  (expect "the value of dead ends alone last" (car (last values)) "0.01"))
+
+;; 6. The id of a run in a comment leads to a page about its record.
+(goto-char (point-min))
+(search-forward "HYD-00")
+(call-interactively #'xref-find-definitions)
+(expect "the page of the record" (and (string-match-p "HYD-005" (buffer-name)) t) t)
+(unless (search-forward "NaN at step 910" nil t) (fail "the page:\n%s" (buffer-string)))
+
+;; 7. The pool is searched as the symbols of the workspace are.
+(switch-to-buffer (get-file-buffer (expand-file-name "configs/follow_up.yaml" workspace)))
+(let ((found (mapcar #'xref-item-summary (xref-backend-apropos 'eglot "out of memory"))))
+  (unless (seq-some (lambda (name) (string-match-p "HYD-009" name)) found) (fail "found: %S" found))
+  (princ (format "ok %s\n" (car found))))
+
+;; 8. It ends when asked to.
 (let ((server (eglot-current-server)))
   (eglot-shutdown server)
   (step "the server stopped" (lambda () (not (jsonrpc-running-p server)))))

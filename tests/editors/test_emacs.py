@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_neovim import EMOJI
+from test_neovim import EMOJI, FOLLOW_UP
 
 REPOSITORY = Path(__file__).parents[2]
 SETUP = REPOSITORY / "docs" / "editors" / "emacs" / "tried.el"
@@ -34,6 +34,7 @@ def test_a_persons_session(tmp_path: Path) -> None:
     workspace = tmp_path.resolve() / "ships"
     shutil.copytree(REPOSITORY / "fixtures" / "demo", workspace)
     (workspace / "configs" / "emoji.yaml").write_text(EMOJI, encoding="utf-8")
+    (workspace / "configs" / "follow_up.yaml").write_text(FOLLOW_UP, encoding="utf-8")
     subprocess.run(["git", "init", "--quiet", str(workspace)], check=True, timeout=30)  # to Emacs 28, a project
     home = tmp_path / "home"
     home.mkdir()
@@ -41,6 +42,7 @@ def test_a_persons_session(tmp_path: Path) -> None:
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(home),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "XDG_STATE_HOME": str(tmp_path / "state"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "LANG": "C.UTF-8",
