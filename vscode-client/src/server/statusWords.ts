@@ -15,13 +15,13 @@ const count = new Intl.NumberFormat("en");
 export function statusWords(state: ServerState, folders: readonly FolderStatus[]): StatusWords {
   switch (state) {
     case "starting":
-      return { text: "Starting", detail: "", severity: "information", isBusy: true };
+      return { text: "Tried: starting", detail: "", severity: "information", isBusy: true };
     case "missing":
-      return { text: "No server", detail: "the server is not installed", severity: "warning", isBusy: false };
+      return { text: "Tried: no server", detail: "the server is not installed", severity: "warning", isBusy: false };
     case "failed":
-      return { text: "Failed", detail: "the server does not run", severity: "error", isBusy: false };
+      return { text: "Tried: failed", detail: "the server does not run", severity: "error", isBusy: false };
     case "stopped":
-      return { text: "Stopped", detail: "the server does not run", severity: "warning", isBusy: false };
+      return { text: "Tried: stopped", detail: "the server does not run", severity: "warning", isBusy: false };
     case "running":
       return running(folders);
   }
@@ -41,15 +41,15 @@ function running(folders: readonly FolderStatus[]): StatusWords {
   if (reading.length > 0) {
     const done = sum(reading, (folder) => folder.progress?.done ?? 0);
     const total = sum(reading, (folder) => folder.progress?.total ?? 0);
-    const text = total > 0 ? `Reading ${count.format(Math.min(done, total))} of ${count.format(total)}` : "Reading";
+    const text = total > 0 ? `Tried: reading ${count.format(Math.min(done, total))} of ${count.format(total)}` : "Tried: reading";
     const what = reading.find((folder) => folder.progress !== null)?.progress?.what ?? "past experiments";
     return { text, detail: [what.slice(0, 100), ...problems].join(" · "), severity, isBusy: true };
   }
   if (folders.every((folder) => folder.state === "unread")) {
-    return { text: "Ready", detail: "no config was opened yet", severity, isBusy: false };
+    return { text: "Tried: ready", detail: "no config was opened yet", severity, isBusy: false };
   }
   return {
-    text: records === 0 ? "No past experiments" : `${count.format(records)} ${records === 1 ? "experiment" : "experiments"}`,
+    text: records === 0 ? "Tried: no past experiments" : `Tried: ${count.format(records)} ${records === 1 ? "experiment" : "experiments"}`,
     detail: [`${count.format(deadEnds)} ${deadEnds === 1 ? "dead end" : "dead ends"}`, ...problems].join(" · "),
     severity,
     isBusy: false,
