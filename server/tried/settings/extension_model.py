@@ -37,8 +37,9 @@ class ExtensionSettings(Group):
         default=(),
         json_schema_extra=MACHINE_OVERRIDABLE,
         description=(
-            'The command of the server, a program and its arguments, such as `["/opt/tools/bin/tried"]`; it goes before'
-            " every other way to find it. Not used in a workspace that you do not trust."
+            'The command of the server, a program and its arguments, such as `["/opt/tools/bin/tried"]` or'
+            ' `["uv", "run", "tried"]`; `serve` is added. It goes before every other way to find a server. `~`,'
+            " `${workspaceFolder}` and `${env:NAME}` are filled in. Not used in a workspace that you do not trust."
         ),
     )
     interpreter: tuple[str, ...] = Field(
@@ -46,7 +47,7 @@ class ExtensionSettings(Group):
         json_schema_extra=MACHINE_OVERRIDABLE,
         description=(
             "The Python in whose environment the server is installed, a program and its arguments, such as"
-            ' `["/home/me/project/.venv/bin/python"]`. Without it, the one that the Python extension has chosen. Not'
+            ' `["${workspaceFolder}/.venv/bin/python"]`. Without it, the one that the Python extension has chosen. Not'
             " used in a workspace that you do not trust."
         ),
     )
@@ -56,8 +57,8 @@ class ExtensionSettings(Group):
         | {
             "enum_descriptions": {
                 "fromEnvironment": "The server of the chosen interpreter, else the one on the PATH, else the one that"
-                " came with the extension.",
-                "useBundled": "The server that came with the extension, if it came with one.",
+                " was installed for the extension or came with it.",
+                "useBundled": "The server that came with the extension; if there is none, as from the environment.",
             }
         },
         description="Where the server is taken from, if no command is named.",
