@@ -17,13 +17,14 @@ from tried.related.outcome import Outcome, outcome_of
 
 DroppedBy = Literal["filter", "cut", "replicate", "unknown"]
 
-OUTCOME_WORDS: Final[dict[Outcome, str]] = {
-    "dead_end": "a dead end",
-    "works": "one that worked",
-    "inconclusive": "inconclusive",
-    "running": "still running",
-    "unknown": "one of which nobody knows what came of it",
+_CAME_TO: Final[dict[Outcome, tuple[str, str]]] = {
+    "dead_end": ("dead ends", "is a dead end"),
+    "works": ("what worked", "worked"),
+    "inconclusive": ("what is inconclusive", "is inconclusive"),
+    "running": ("what still runs", "still runs"),
+    "unknown": ("what has no known outcome", "has no known outcome"),
 }
+"""What a list is narrowed to, and what is said of a record."""
 
 _SHOWN_TAGS: Final = 5
 _WORDS: Final[dict[str, str]] = {
@@ -70,7 +71,7 @@ def absence_of(
     rank = related.grouping.count_among(standing.above) + 1
     limit = related.limit_of(limit)
     if rank > limit:
-        return Absence(record.id, _cut(record, own, rank, limit, related), rank, own.best, "cut")
+        return Absence(record.id, _cut(own, rank, limit, related), rank, own.best, "cut")
     best = standing.best.record.id
     if best == record.id:
         return Absence(record.id, f"It is in the list, as number {rank}.", rank, own.best)
@@ -85,38 +86,45 @@ def _reasons(record: ExperimentRecord, related: RelatedExperiments) -> Iterator[
     """What of the filter the record does not have."""
     chosen = related.chosen
     if chosen.outcome is not None and (came_to := outcome_of(record, related.snapshot)) != chosen.outcome:
-        yield f"the list shows only what is {OUTCOME_WORDS[chosen.outcome]}, and this is {OUTCOME_WORDS[came_to]}"
+        yield f"the list is narrowed to {_CAME_TO[chosen.outcome][0]}, and this one {_CAME_TO[came_to][1]}"
     if chosen.research_line is not None and record.research_line != chosen.research_line:
-        own = f"belongs to {record.research_line}" if record.research_line else "belongs to none"
-        yield f"the list shows only the research line {chosen.research_line}, and this {own}"
+        own = record.research_line or "no research line"
+        yield f"the list is narrowed to {chosen.research_line}, and this one belongs to {own}"
     if chosen.tag is not None and chosen.tag not in record.tags:
-        yield f"the list shows only what is tagged {chosen.tag}, and this {_tagged(record.tags)}"
+        yield f"the list is narrowed to the tag {chosen.tag}, and this one has {_tags(record.tags)}"
     if chosen.source is not None and chosen.source not in sources_of(record):
         own = ", ".join(sources_of(record)) or "a journal"
-        yield f"the list shows only the source {chosen.source}, and this comes from {own}"
+        yield f"the list is narrowed to {chosen.source}, and this one comes from {own}"
     if chosen.text and not _passes(record, RetrievalQuery(containing=chosen.text), related):
-        yield f"the list shows only what contains “{chosen.text.strip()}”, and this does not"
+        yield f"the list is narrowed to what contains “{chosen.text.strip()}”, and this one does not"
 
 
-def _tagged(tags: Sequence[str]) -> str:
+def _tags(tags: Sequence[str]) -> str:
     if not tags:
-        return "has no tag"
-    return f"is tagged {', '.join(tags[:_SHOWN_TAGS])}{', …' if len(tags) > _SHOWN_TAGS else ''}"
+        return "no tag"
+    shown = ", ".join(tags[:_SHOWN_TAGS])
+    return f"{'the tag' if len(tags) == 1 else 'the tags'} {shown}{', …' if len(tags) > _SHOWN_TAGS else ''}"
 
 
 def _passes(record: ExperimentRecord, query: RetrievalQuery, related: RelatedExperiments) -> bool:
     return bool(passing(query, related.snapshot.index, now=related.now, among=(record.id,)))
 
 
-def _cut(record: ExperimentRecord, own: Standing, rank: int, limit: int, related: RelatedExperiments) -> str:
-    listed = related.listed(limit)
-    place = f"It is number {rank:,} of {listed.total:,}, and the first {limit:,} are listed."
-    if not listed.rows:
+def _cut(own: Standing, rank: int, limit: int, related: RelatedExperiments) -> str:
+    """Its place, and what it would take to be listed."""
+    listed = related.ranked(limit)
+    how_many = "none is listed" if not limit else "only the first is listed"
+    if limit > 1:
+        how_many = f"the first {limit:,} are listed"
+    place = f"It is number {rank:,} of {related.total:,}, and {how_many}."
+    if not listed:
         return place
-    last = listed.rows[-1].scored
+    last = listed[-1]
+    if last.score <= own.best.score:
+        return f"{place} Its score is that of the last of these ({last.score:.3f}), and then the id decides."
     wanted = max(zip(last.terms, own.best.terms, strict=True), key=lambda pair: pair[0].value - pair[1].value)
-    what = f" It has {own.best.score:.3f}, the last of these {last.score:.3f}"
-    return f"{place}{what}; the most is wanting in {_asked(*wanted)}."
+    scores = f"It has {own.best.score:.3f}, the last of these {last.score:.3f}"
+    return f"{place} {scores}; most is wanting in {_asked(*wanted)}."
 
 
 def _asked(last: Term, own: Term) -> str:

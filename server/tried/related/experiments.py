@@ -96,21 +96,27 @@ class RelatedExperiments:
 
     def listed(self, limit: int | None = None, sort: Sort = "score") -> Experiments:
         """`limit`: of rows, by rank; as many as the settings say without one, never more than MOST_ROWS."""
-        limit = self.limit_of(limit)
-        passed = None if self.chosen.is_empty else frozenset(self._passing())
-        scored = self._ranked(limit)
-        rows = ordered([self._row(rank, each, passed) for rank, each in enumerate(scored, start=1)], sort)
-        if self.query is None:
-            return Experiments((), 0)
-        return Experiments(tuple(rows), self.grouping.count if passed is None else self.grouping.count_among(passed))
+        rows = [self._row(rank, each) for rank, each in enumerate(self.ranked(self.limit_of(limit)), start=1)]
+        return Experiments(tuple(ordered(rows, sort)), self.total)
 
     def limit_of(self, limit: int | None) -> int:
         return min(max(0, self.settings.ranking.limit if limit is None else limit), MOST_ROWS)
 
-    def _passing(self) -> Sequence[str]:
-        return passing(self.query, self.snapshot.index, now=self.now, among=self.among) if self.query else ()
+    @cached_property
+    def total(self) -> int:
+        """Of all experiments that pass the filter."""
+        if self.query is None:
+            return 0
+        return self.grouping.count if self._passed is None else self.grouping.count_among(self._passed)
 
-    def _ranked(self, limit: int) -> list[ScoredRecord]:
+    @cached_property
+    def _passed(self) -> frozenset[str] | None:
+        """The ids of all records that pass the filter; None where there is none."""
+        if self.query is None or self.chosen.is_empty:
+            return None
+        return frozenset(passing(self.query, self.snapshot.index, now=self.now, among=self.among))
+
+    def ranked(self, limit: int) -> list[ScoredRecord]:
         """The best-ranked runs of the first so many experiments."""
         if self.query is None or limit == 0:
             return []
@@ -133,9 +139,9 @@ class RelatedExperiments:
         draft = leading_draft(self.analysis.drafts)
         return DraftDifferences(draft, self.snapshot.history, finding_settings(self.settings)) if draft else None
 
-    def _row(self, rank: int, scored: ScoredRecord, passed: Collection[str] | None) -> Experiment:
+    def _row(self, rank: int, scored: ScoredRecord) -> Experiment:
         record = scored.record
-        runs = list(self._replicates(record.id, passed))
+        runs = list(self._replicates(record.id))
         if not runs:
             outcome = outcome_of(record, self.snapshot)
             return Experiment(scored, rank, (record.id,), outcome, None, record.time, None, None)
@@ -151,9 +157,9 @@ class RelatedExperiments:
             differences=self._differences.of(runs[0]) if self._differences is not None else None,
         )
 
-    def _replicates(self, record_id: str, passed: Collection[str] | None) -> Iterator[Run]:
+    def _replicates(self, record_id: str) -> Iterator[Run]:
         """Those that pass the filter, the best-ranked first."""
-        runs = self.grouping.replicates_of(record_id)
+        runs, passed = self.grouping.replicates_of(record_id), self._passed
         yield from (run for run in runs if run.id == record_id)
         yield from (run for run in runs if run.id != record_id and (passed is None or run.id in passed))
 
