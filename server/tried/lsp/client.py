@@ -45,6 +45,7 @@ class ClientFeatures:
     code_action_literals: bool = False
     versioned_edits: bool = False
     definition_links: bool = False
+    link_tooltips: bool = False
     resolves_symbols: bool = False
     refreshes_lenses: bool = False
     refreshes_hints: bool = False
@@ -85,6 +86,7 @@ class ClientFeatures:
             completion_deprecated=can(f"{item}.deprecated_support"),
             completion_label_details=can(f"{item}.label_details_support"),
             definition_links=can("text_document.definition.link_support"),
+            link_tooltips=can("text_document.document_link.tooltip_support"),
             resolves_symbols="location.range"
             in (get_capability(capabilities, "workspace.symbol.resolve_support.properties", ()) or ()),
         )

@@ -31,11 +31,10 @@ TOOLTIP_LENGTH = 200
 
 async def document_links(session: Session, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
     document = session.documents.get(params.text_document.uri)
-    if document is None or not session.settings_of(document).links.enable:
+    known = await session.analysed(document, PATIENCE, hurry=True) if document is not None else None
+    if document is None or known is None or document.folder is None or not known.settings.links.enable:
         return None
-    known = await session.analysed(document, PATIENCE, hurry=True)
-    if known is None or document.folder is None:
-        return None
+    features = session.client.features
     pool = FolderPool(document.folder, known.snapshot, known.settings)
     targets: dict[str, tuple[str, str] | None] = {}
     links: list[t.DocumentLink] = []
@@ -45,8 +44,9 @@ async def document_links(session: Session, params: t.DocumentLinkParams) -> list
                 continue
             targets[one.record] = await _target(session, pool, one.record)
         if (target := targets[one.record]) is not None:
-            place = to_range(known.text.lines, one.span, session.client.features.encoding)
-            links.append(t.DocumentLink(range=place, target=target[0], tooltip=target[1], data={"record": one.record}))
+            place = to_range(known.text.lines, one.span, features.encoding)
+            tooltip = target[1] if features.link_tooltips else None
+            links.append(t.DocumentLink(range=place, target=target[0], tooltip=tooltip, data={"record": one.record}))
     return links
 
 
