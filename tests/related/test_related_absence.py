@@ -33,7 +33,7 @@ def rank_of_pool() -> list[ScoredRecord]:
 
 
 def test_what_ranks_below_the_cut_and_what_it_would_take() -> None:
-    """With the line's name in all records lexical is 1 for both, there is no architecture, and a completed run earns
+    """With the same words in both lexical is 1 for both, there is no architecture, and a completed run earns
     0.3 + 0.2 of importance: (0.40 + 0.15·r + 0.20·0.5) / 0.75 is 0.8667 for r = 1 and 0.7667 for r = 0.5."""
     old = OLD.model_copy(update={"tags": []})  # so that both are of one length
     found = absence_of("EXP-old", related(NEW, old), limit=1)

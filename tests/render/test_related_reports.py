@@ -104,7 +104,7 @@ def test_a_row_to_the_letter() -> None:
         "now": "2026-11-30T12:00:00Z",
         "pool": {"records": 2, "is_partial": False},
         "total": 1,
-        "query": {"text": "vision", "research_line": "vision"},
+        "query": {"text": "lr depth width", "research_line": "vision"},
         "facets": {
             "research_lines": [{"name": "vision", "count": 2}],
             "tags": [{"name": "night", "count": 2}],
@@ -157,17 +157,19 @@ def test_ages(timestamp: str, age: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["command:workbench.action.terminal.new", "javascript:alert(1)", "file:///etc/passwd", "https://" + "x" * 9000],
+    ["command:workbench.action.quit", "javascript:alert(1)", "file:///etc/passwd", "https://" + "x" * 9000],
 )
 def test_only_web_pages_are_linked(url: str) -> None:
     (row,) = report(run("r", 1, 0.5, url=url))["experiments"]
     assert row["url"] is None
 
 
-HOSTILE = "‮<script>alert(1)</script>\x1b[31m[x](command:y)\x00\r\n\t\u2028" * 2_500
+HOSTILE = "\u202e<script>alert(1)</script>\x1b[31m[x](command:y)\x00\r\n\t\u2028" * 2_500
 """More than 100 KB."""
 
-CONTROL = set(map(chr, [*range(32), *range(0x7F, 0xA0)])) | set("‪‫‬‭‮⁦⁧⁨⁩‎‏\u2028\u2029")
+CONTROL = set(map(chr, [*range(32), *range(0x7F, 0xA0)])) | set(
+    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u2028\u2029"
+)
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -183,7 +185,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def hostile(name: str, **fields: Any) -> dict[str, Any]:
-    keys = {HOSTILE + str(number): HOSTILE for number in range(5)}
+    keys = {HOSTILE + str(number): HOSTILE for number in range(5)} | {f"key{n}": HOSTILE for n in range(90)}
     return {
         "id": name,
         "name": HOSTILE,
