@@ -112,6 +112,7 @@ def test_a_value_is_replaced(language: str, text: str, path: tuple[str, ...], va
         ("yaml", "lr: &x 0.1\nb: *x\n", ("lr",)),  # the other entry would change with it
         ("yaml", "lr: &x 0.1\nb: *x\n", ("b",)),
         ("yaml", "lr: |\n  0.1\n", ("lr",)),
+        ("yaml", "lr: !ref <rate>\n", ("lr",)),
         ("yaml", "a:\n  - 1\n  - 2\n", ("a",)),
         ("yaml", "a: {b: 1}\n", ("a",)),
         ("python", "p.add_argument('--lr', action='store_true')\n", ("lr",)),

@@ -28,6 +28,9 @@ _PLAIN_YAML: Final = re.compile(r"[^\W\d_][\w./+@%=^~-]*(?: [\w./+@%=^~-]+)*", r
 _OLD_YAML_WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 """Booleans to readers of YAML 1.1, such as PyYAML, and to nobody else."""
 
+_NO_YAML_VALUES: Final = ("*", "&", "|", ">", "!", "- ")
+"""How aliases, anchors, block scalars, tags without a value and lists of one line begin."""
+
 _BARE_WORD: Final = re.compile(r"[\w./:@%+,-]+")
 _DEFAULT: Final = re.compile(r"\$\{\w+:?[-=]([^${}`]*)\}")
 _COLON: Final = re.compile(r"[ \t]*:")
@@ -92,8 +95,10 @@ def value_place(text: str, language: str, entry: Entry) -> Span | None:
     span = entry.span
     if entry.value in (Special.MAPPING, Special.LIST):
         return None
+    if entry.tag is not None and entry.value is Special.UNKNOWN:
+        return None  # !ref <lr>: whatever stands there is taken for a reference
     written = span.of(text)
-    if "\n" in written or "\r" in written or (language == "yaml" and written[:1] in ("*", "&", "|", ">")):
+    if "\n" in written or "\r" in written or (language == "yaml" and written.startswith(_NO_YAML_VALUES)):
         return None
     if language == "python" and isinstance(entry.value, bool) and written[:1] in _QUOTES:
         return None  # action="store_true"
