@@ -27,6 +27,8 @@ const STATUS: Record<ParameterRow["status"], { mark: string; word: string }> = {
 
  
 const TERMINAL_COLOURS = /\u001b\[[0-9;]*m/g;
+/** Most texts: there is nothing to make visible. */
+const PLAIN = /^(?:[!-~]+(?: [!-~]+)*)?$/;
 const MOST_CHARACTERS = 20_000;
 const PREVIEW_LINES = 10;
 const PREVIEW_CHARACTERS = 900;
@@ -205,7 +207,7 @@ export function preview(text: string): { preview: string; isClipped: boolean } {
 }
 
 function shown(text: string, limit = 500): string {
-  return line(text, limit);
+  return text.length <= limit && PLAIN.test(text) ? text : line(text, limit);
 }
 
 /** Several lines, without the colours that programs write for terminals; other controls stand there as signs. */
@@ -242,7 +244,7 @@ function facts(view: RecordView): Fact[] {
 
 function parameterModel(row: ParameterRow): ParameterModel {
   const value = (text: string | null): string | null => (text === null ? null : shown(text));
-  return { key: shown(row.key, 300), here: value(row.draft), there: value(row.record), status: row.status, ...STATUS[row.status] };
+  return { key: shown(row.key, 160), here: value(row.draft), there: value(row.record), status: row.status, ...STATUS[row.status] };
 }
 
 function metricModel(row: MetricRow): MetricModel {

@@ -15,6 +15,8 @@ export interface ConclusionBox {
 export function conclusionBox(): ConclusionBox {
   let record = "";
   let isSending = false;
+  /** Just recorded: the box is empty, and is not filled again with what was proposed before. */
+  let isDone = false;
   const text = element("textarea", { id: "conclusion", rows: 2, maxlength: 20_000, dir: "auto", "data-focus": "conclusion" });
   const said = element("p", { class: "said", role: "status" });
   const save = element("button", { type: "button", class: "primary", "data-focus": "conclude" }, "Record");
@@ -80,13 +82,13 @@ export function conclusionBox(): ConclusionBox {
       record = model.id;
       if (isOther) {
         say("", "");
-        isSending = false;
+        isSending = isDone = false;
         save.disabled = false;
       }
       const mine = kept().begun;
       if (mine?.record === record) {
         if (isOther) fill(mine.text, mine.verdict);
-      } else if (isOther || !isSending) {
+      } else if (isOther || !(isSending || isDone)) {
         fill(model.conclusion.prefill, model.conclusion.verdict);
       }
     },
@@ -95,7 +97,10 @@ export function conclusionBox(): ConclusionBox {
       isSending = false;
       save.disabled = false;
       say(state, words);
-      if (state === "saved") forget("begun");
+      if (state === "failed") return;
+      forget("begun");
+      isDone = true;
+      fill("", null);
     },
   };
 }

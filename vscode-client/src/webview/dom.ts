@@ -45,6 +45,20 @@ export function button(focus: string, className: string, press: () => void, ...c
   return node;
 }
 
+/** Makes these the children; those that are there already are not touched, which keeps their focus and costs nothing. */
+export function setChildren(parent: Element, children: readonly Child[]): void {
+  const wanted = children.filter((child): child is Node | string => child instanceof Node || (typeof child === "string" && child !== ""));
+  const staying = new Set<unknown>(wanted);
+  for (const child of [...parent.childNodes]) {
+    if (!staying.has(child)) child.remove();
+  }
+  for (const [index, child] of wanted.entries()) {
+    const there = parent.childNodes.item(index) as ChildNode | null;
+    if (there === child) continue;
+    parent.insertBefore(typeof child === "string" ? document.createTextNode(child) : child, there);
+  }
+}
+
 function assign(node: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (FORBIDDEN.test(name)) throw new Error(`${name} is not an attribute that this page sets`);

@@ -4,7 +4,7 @@ import type { RecordView } from "../protocol";
 import type { ToPage } from "../record/messages";
 import { panelModel, type PanelModel } from "../record/model";
 import { conclusionBox } from "./conclusion";
-import { button, element, type Child } from "./dom";
+import { button, element, setChildren, type Child } from "./dom";
 import { keep, kept, send } from "./page";
 import { plots } from "./plots";
 import { breakdown, change, header, lineage, metrics, parameters, replicates, texts } from "./sections";
@@ -135,7 +135,7 @@ function part(key: string, make: () => HTMLElement, from: string, content: () =>
     drawn.set(key, found);
   }
   found.from = from;
-  found.body.replaceChildren(...content().filter((child): child is Node | string => child instanceof Node || typeof child === "string"));
+  setChildren(found.body, content());
 }
 
 function section(key: string, title: string, isOpen: boolean): HTMLElement {

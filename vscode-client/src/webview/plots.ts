@@ -4,19 +4,19 @@ import type { Plot } from "../protocol";
 import type { PanelModel } from "../record/model";
 import { OUTCOMES } from "../views/words";
 import { numberText } from "../record/numbers";
-import { button, data, element, svgElement, type Child } from "./dom";
+import { button, data, element, setChildren, svgElement, type Child } from "./dom";
 import { outcomeIcon } from "./marks";
 import { focusName, send } from "./page";
-import { drawPlot } from "./plot";
+import { drawPlot, type DrawnPlot } from "./plot";
 
 const LEAST_WIDTH = 270;
 const MOST_WIDTH = 620;
 const GAP = 16;
 const HEIGHT = 200;
 
-/** Of each parameter, where the line of the current value stood: it moves from there to its new place. */
-let lines = new Map<string, number>();
-let drawnWidth = 0;
+/** The plots as they stand: one whose values did not change is not drawn anew, and a line moves from where it stood. */
+let standing = new Map<string, DrawnPlot & { from: string; width: number }>();
+const grid = element("div", { class: "plots" });
 let hasTable = false;
 
 export function plots(model: PanelModel, width: number): Child[] {
@@ -25,14 +25,18 @@ export function plots(model: PanelModel, width: number): Child[] {
   const columns = Math.ceil(count / Math.ceil(count / fitting));
   const each = Math.min(MOST_WIDTH, Math.floor((width - GAP * (columns - 1)) / columns));
   const fontSize = labelSize();
-  const before = each === drawnWidth ? lines : new Map<string, number>();
-  const drawn = model.plots.map((plot) => {
+  const size = { width: each, height: HEIGHT, fontSize };
+  const next = new Map<string, DrawnPlot & { from: string; width: number }>();
+  for (const plot of model.plots) {
     const name = `${model.id}:${plot.key}`;
-    return { name, ...drawPlot(plot, { width: each, height: HEIGHT, fontSize }, before.get(name) ?? null) };
-  });
-  lines = new Map(drawn.flatMap(({ name, draftAt }) => (draftAt === null ? [] : [[name, draftAt] as const])));
-  drawnWidth = each;
-  const grid = element("div", { class: "plots" }, ...drawn.map(({ figure }) => figure));
+    const from = JSON.stringify([plot, size]);
+    const before = standing.get(name);
+    if (before?.from === from) next.set(name, before);
+    else next.set(name, { ...drawPlot(plot, size, before?.width === each ? before.draftAt : null), from, width: each });
+  }
+  standing = next;
+  const drawn = [...next.values()];
+  setChildren(grid, drawn.map(({ figure }) => figure));
   grid.style.gridTemplateColumns = `repeat(${columns}, ${each}px)`;
   return [legend(model, drawn.some(({ hasMiddles }) => hasMiddles)), grid, table(model)];
 }

@@ -8,6 +8,7 @@ import { focusName, keep, kept, send } from "./page";
 
 const LONGEST_VALUE = 140;
 const FIRST_METRICS = 12;
+const LONG_HEADLINE = 160;
 
 export function header(model: PanelModel): Child[] {
   const { links } = model;
@@ -26,7 +27,7 @@ export function header(model: PanelModel): Child[] {
       model.outcomeNote !== "" && element("span", { class: "quiet" }, " · ", model.outcomeNote),
       model.result !== null && data(model.result, "result"),
     ),
-    element("p", { class: `headline ${model.headlineKind}`, dir: "auto" }, model.headline),
+    element("p", { class: `headline ${model.headlineKind}${model.headline.length > LONG_HEADLINE ? " long" : ""}`, dir: "auto" }, model.headline),
     model.headlineNote !== "" && element("p", { class: "quiet" }, model.headlineNote),
     element(
       "dl",
