@@ -104,6 +104,11 @@ def test_of_ever_so_many_texts_few_are_drawn_with_the_records_and_the_drafts_own
     assert len(plot.points) == 2 * (drawing.MOST_CATEGORIES - 1) + 1
 
 
+def test_where_every_run_has_a_text_of_its_own_nothing_is_drawn(tmp_path: Path) -> None:
+    records = [run(f"r{place}", {"wall": f"{place}.5s", "depth": 4}, 0.9) for place in range(60)]
+    assert plots(tmp_path, "r0", *records, config="wall: 1s\ndepth: 4\n") == {}
+
+
 @pytest.mark.parametrize(
     ("key", "values", "draft", "scale"),
     [

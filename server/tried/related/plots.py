@@ -169,8 +169,8 @@ class _Drawing:
         places = {value: float(place) for place, value in enumerate(chosen)}
         x = [places.get(value, math.nan) for value in values]
         kept = ~np.isnan(np.array(x))
-        if len(set(x) & set(places.values())) < 2:
-            return None
+        if len(set(x) & set(places.values())) < 2 or 2 * np.count_nonzero(kept) < len(rows):
+            return None  # nearly every run has a text of its own
         mine = None if ours is None else places.get(ours)
         categories = tuple(texts[value] for value in chosen)
         return self._plot(axis, rows[kept], [each for each in x if each == each], "category", categories, mine)
