@@ -132,6 +132,15 @@ def test_another_dataset_is_no_evidence() -> None:
     assert said({**BASE, "dataset": "imagenet"}, *elsewhere) == "never run · nothing comparable among 3 runs"
 
 
+def test_what_is_near_in_the_own_line_goes_before_what_is_nearer_in_another() -> None:
+    other = good("b:1", {**BASE, "lr": 0.02}, research_line="audio")
+    mine = good("a:1", {**BASE, "lr": 0.5, "depth": 8})
+    strange = good("a:2", {"alpha": 1, "beta": 2})
+    assert said(BASE, mine, other, line="vision") == "never run · nearest: a:1, differs in lr, depth"
+    assert said(BASE, strange, other, line="vision") == "never run · nearest: b:1 in audio, differs in lr"
+    assert said(BASE, mine, other) == "never run · nearest: b:1, differs in lr"
+
+
 def test_a_dead_end_that_is_nearest_is_said_to_be_one() -> None:
     assert (
         said(BASE, bad("EXP-1", {**BASE, "lr": 0.5}, 0.1))

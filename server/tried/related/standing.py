@@ -1,7 +1,7 @@
 """Where a draft stands among what was tried: how often it ran as it is, else what is nearest, and the dead ends around.
 
 Only runs that share evidence with the draft count: of its research line, or in a similar setting, in its context.
-Replicates are one experiment.
+Replicates are one experiment. What is nearest in the draft's own line goes before what is nearer in another.
 
 The distance of an experiment is the number of compared parameters in which it differs: those that both set otherwise,
 budgets among them, those that the draft alone sets, and those that the experiment alone sets where that is no default
@@ -12,8 +12,8 @@ not end badly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -52,12 +52,13 @@ class Ran:
 @dataclass(frozen=True, slots=True)
 class Nearest:
     """The experiment that differs in fewest compared parameters, told by its latest run; `keys` are their names as the
-    draft has them, else as the run logged them."""
+    draft has them, else as the run logged them. `research_line` as in `Ran`."""
 
     run: Run
     runs: int
     result: Result | None
     keys: tuple[str, ...]
+    research_line: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +76,23 @@ def standing_of(draft: ExperimentDraft, history: ParameterHistory, settings: Fin
     compared = [p for p in draft.parameters if p.kind in COMPARED_KINDS and p.value is not None and is_known(p.value)]
     if not history.line_of or len(compared) < settings.minimum_compared:
         return None
-    own = own_line(draft, history, settings)
+    knows_own = own_line(draft, history, settings) is not None
     every = list(scopes(draft, history, settings))
     for scope in every:
         if exact := repeats(scope)[0]:
-            return Standing(_ran(scope, exact, own is not None), None, 0, len(history.line_of))
+            return Standing(_ran(scope, exact, knows_own), None, 0, len(history.line_of))
     around = [_Around(scope) for scope in every]
+    nearest = _nearest_in(each for each in around if each.scope.own)
+    if nearest is None:
+        nearest = _nearest_in(each for each in around if not each.scope.own)
+        if nearest is not None and knows_own:
+            nearest = replace(nearest, research_line=history.line_of[nearest.run.id])
+    return Standing(None, nearest, sum(each.dead_ends() for each in around), len(history.line_of))
+
+
+def _nearest_in(around: Iterable[_Around]) -> Nearest | None:
     found = [nearest for each in around if (nearest := each.nearest()) is not None]
-    best = min(found, key=lambda each: each[0], default=None)
-    dead_ends = sum(each.dead_ends() for each in around)
-    return Standing(None, best[1] if best is not None else None, dead_ends, len(history.line_of))
+    return min(found, key=lambda each: each[0])[1] if found else None
 
 
 def _ran(scope: Scope, runs: list[Run], knows_own: bool) -> Ran:

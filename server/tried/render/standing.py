@@ -52,7 +52,8 @@ def _nearest(nearest: Nearest) -> str:
     said = [result_text(nearest.result)] if nearest.result is not None else []
     said += ["dead end"] if nearest.run.ending == "dead_end" else ["running"] if nearest.run.running else []
     told = f" ({', '.join(said)})" if said else ""
-    return f"nearest: {name}{told}, {_differs(nearest.keys)}"
+    where = f" in {_name(nearest.research_line)}" if nearest.research_line else ""
+    return f"nearest: {name}{where}{told}, {_differs(nearest.keys)}"
 
 
 def _differs(keys: tuple[str, ...]) -> str:
