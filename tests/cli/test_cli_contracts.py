@@ -200,6 +200,7 @@ class TestPool:
             "sources": [
                 {
                     "path": str(path),
+                    "name": ".tried/pool.jsonl",
                     "kind": "journal",
                     "records": 2,
                     "dead_ends": 1,
