@@ -8,8 +8,7 @@ import type { Tried } from "../tried";
 import { findingRows } from "./findingRows";
 import { Newest } from "./newest";
 import { reasonOf } from "./reason";
-import type { Row } from "./row";
-import { RowTree } from "./rowTree";
+import { RowView } from "./rowView";
 
 /** The source of the server's diagnostics. */
 const SOURCE = "tried";
@@ -20,8 +19,7 @@ const SOURCE = "tried";
  */
 export class FindingsView implements vscode.Disposable {
   readonly #tried: Tried;
-  readonly #tree = new RowTree();
-  readonly #view: vscode.TreeView<Row>;
+  readonly #view = new RowView("tried.findings");
   readonly #newest = new Newest();
   readonly #disposables: vscode.Disposable;
   #isStale = true;
@@ -29,9 +27,7 @@ export class FindingsView implements vscode.Disposable {
 
   constructor(tried: Tried) {
     this.#tried = tried;
-    this.#view = vscode.window.createTreeView("tried.findings", { treeDataProvider: this.#tree });
     this.#disposables = vscode.Disposable.from(
-      this.#tree,
       this.#view,
       this.#view.onDidChangeVisibility(() => {
         if (this.#isStale) this.#refresh();
@@ -58,9 +54,9 @@ export class FindingsView implements vscode.Disposable {
   #refresh(): void {
     this.#count();
     const uri = this.#tried.activeConfig.document?.uri.toString();
-    this.#isStale = !this.#view.visible;
+    this.#isStale = !this.#view.isVisible;
     if (uri === undefined) this.#clear();
-    else if (this.#view.visible && this.#tried.state === "running") void this.#load(uri);
+    else if (this.#view.isVisible && this.#tried.state === "running") void this.#load(uri);
   }
 
   async #load(uri: string): Promise<void> {
@@ -73,7 +69,7 @@ export class FindingsView implements vscode.Disposable {
       );
     } catch (error) {
       this.#tried.log.error(`${FINDINGS}: ${reasonOf(error)}`);
-      if (this.#tried.state === "running") this.#view.message = `The findings could not be listed: ${line(reasonOf(error), 300)}`;
+      if (this.#tried.state === "running") this.#view.complain(`The findings could not be listed: ${line(reasonOf(error), 300)}`);
     }
   }
 
@@ -84,11 +80,9 @@ export class FindingsView implements vscode.Disposable {
 
   #show(answer: Findings | null): void {
     const content = answer === null ? "" : JSON.stringify({ ...answer, version: 0 });
-    this.#view.message = "";
-    if (content === this.#content) return;
+    if (content !== this.#content) this.#view.show(answer === null ? [] : findingRows(answer));
     this.#content = content;
-    this.#view.description = answer === null || answer.findings.length === 0 ? "" : counted(answer.findings.length, "finding");
-    this.#tree.show(answer === null ? [] : findingRows(answer));
+    this.#view.say(answer === null || answer.findings.length === 0 ? "" : counted(answer.findings.length, "finding"), "");
   }
 
   #count(): void {

@@ -7,8 +7,7 @@ import type { Tried } from "../tried";
 import { Newest } from "./newest";
 import { poolDescription, poolRows } from "./poolRows";
 import { reasonOf } from "./reason";
-import type { Row } from "./row";
-import { RowTree } from "./rowTree";
+import { RowView } from "./rowView";
 
 /** "2 h ago" is told anew so often. */
 const AGEING_MS = 60_000;
@@ -16,8 +15,7 @@ const AGEING_MS = 60_000;
 /** Invariant: nothing is asked for while the view cannot be seen; when it can be seen again, it is up to date. */
 export class PoolView implements vscode.Disposable {
   readonly #tried: Tried;
-  readonly #tree = new RowTree();
-  readonly #view: vscode.TreeView<Row>;
+  readonly #view = new RowView("tried.pool");
   readonly #newest = new Newest();
   readonly #disposables: vscode.Disposable;
   #isStale = true;
@@ -25,12 +23,10 @@ export class PoolView implements vscode.Disposable {
 
   constructor(tried: Tried) {
     this.#tried = tried;
-    this.#view = vscode.window.createTreeView("tried.pool", { treeDataProvider: this.#tree });
     const ageing = setInterval(() => {
-      if (this.#view.visible && this.#status !== null) this.#tree.show(poolRows(this.#status, new Date()));
+      if (this.#view.isVisible && this.#status !== null) this.#view.show(poolRows(this.#status, new Date()));
     }, AGEING_MS);
     this.#disposables = vscode.Disposable.from(
-      this.#tree,
       this.#view,
       this.#view.onDidChangeVisibility(() => {
         if (this.#isStale) this.#refresh();
@@ -65,8 +61,8 @@ export class PoolView implements vscode.Disposable {
   }
 
   #refresh(): void {
-    this.#isStale = !this.#view.visible;
-    if (this.#view.visible && this.#tried.state === "running") void this.#load();
+    this.#isStale = !this.#view.isVisible;
+    if (this.#view.isVisible && this.#tried.state === "running") void this.#load();
   }
 
   async #load(): Promise<void> {
@@ -79,7 +75,7 @@ export class PoolView implements vscode.Disposable {
       );
     } catch (error) {
       this.#tried.log.error(`${STATUS}: ${reasonOf(error)}`);
-      if (this.#tried.state === "running") this.#view.message = `The pool could not be shown: ${line(reasonOf(error), 300)}`;
+      if (this.#tried.state === "running") this.#view.complain(`The pool could not be shown: ${line(reasonOf(error), 300)}`);
     }
   }
 
@@ -89,9 +85,8 @@ export class PoolView implements vscode.Disposable {
   }
 
   #show(status: Status | null): void {
-    this.#view.message = "";
     this.#status = status;
-    this.#view.description = status === null ? "" : poolDescription(status);
-    this.#tree.show(status === null ? [] : poolRows(status, new Date()));
+    this.#view.show(status === null ? [] : poolRows(status, new Date()));
+    this.#view.say(status === null ? "" : poolDescription(status), "");
   }
 }

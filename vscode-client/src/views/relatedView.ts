@@ -9,8 +9,7 @@ import { Newest } from "./newest";
 import { ask, description, filterWords, hasFilters, nextLimit, restored, type Choice } from "./relatedQuery";
 import { relatedRows } from "./relatedRows";
 import { reasonOf } from "./reason";
-import type { Row } from "./row";
-import { RowTree } from "./rowTree";
+import { RowView } from "./rowView";
 
 const KEPT_AS = "tried.related.choice";
 /** A first answer may be this late before the view shows that one is waited for. */
@@ -22,8 +21,7 @@ const PATIENCE_MS = 400;
  */
 export class RelatedView implements vscode.Disposable {
   readonly #tried: Tried;
-  readonly #tree = new RowTree();
-  readonly #view: vscode.TreeView<Row>;
+  readonly #view = new RowView("tried.related");
   readonly #newest = new Newest();
   readonly #disposables: vscode.Disposable;
   #limit: number | undefined;
@@ -36,10 +34,8 @@ export class RelatedView implements vscode.Disposable {
   constructor(tried: Tried) {
     this.#tried = tried;
     this.#chosen = restored(tried.context.workspaceState.get(KEPT_AS));
-    this.#view = vscode.window.createTreeView("tried.related", { treeDataProvider: this.#tree, showCollapseAll: true });
     setContext("tried.hasFilters", hasFilters(this.#chosen));
     this.#disposables = vscode.Disposable.from(
-      this.#tree,
       this.#view,
       this.#view.onDidChangeVisibility(() => {
         if (this.#isStale) this.refresh();
@@ -55,7 +51,7 @@ export class RelatedView implements vscode.Disposable {
   }
 
   get isVisible(): boolean {
-    return this.#view.visible;
+    return this.#view.isVisible;
   }
 
   get choice(): Choice {
@@ -82,9 +78,9 @@ export class RelatedView implements vscode.Disposable {
       this.#limit = undefined;
       this.#asked = uri;
     }
-    this.#isStale = !this.#view.visible;
+    this.#isStale = !this.#view.isVisible;
     if (uri === undefined) this.#clear();
-    else if (this.#view.visible && this.#tried.state === "running") void this.#load(uri);
+    else if (this.#view.isVisible && this.#tried.state === "running") void this.#load(uri);
   }
 
   dispose(): void {
@@ -101,19 +97,21 @@ export class RelatedView implements vscode.Disposable {
     const ownLine = this.answer?.uri === uri ? this.answer.query.research_line : undefined;
     const send = async (params: ExperimentsParams): Promise<Experiments | null | undefined> =>
       this.#tried.sendRequest<Experiments | null>(EXPERIMENTS, params);
+    const asked = performance.now();
     try {
       const asking = this.#newest.ask(
         async () => ask(uri, this.#chosen, this.#limit, ownLine, send),
         (answer) => {
           // Another config may have become active since
           if (answer !== undefined && uri === this.#asked) this.#show(answer);
+          this.#tried.log.debug(`${EXPERIMENTS}: ${answer?.experiments.length ?? 0} rows after ${Math.round(performance.now() - asked)} ms`);
         },
       );
       if (this.answer?.uri !== uri) showWaiting(asking);
       await asking;
     } catch (error) {
       this.#tried.log.error(`${EXPERIMENTS}: ${String(error)}`);
-      if (uri === this.#asked && this.#tried.state === "running") this.#view.message = `The list could not be made: ${line(reasonOf(error), 300)}`;
+      if (uri === this.#asked && this.#tried.state === "running") this.#view.complain(`The list could not be made: ${line(reasonOf(error), 300)}`);
     }
   }
 
@@ -131,10 +129,10 @@ export class RelatedView implements vscode.Disposable {
     setContext("tried.poolIsEmpty", answer !== null && answer.pool.records === 0 && !answer.pool.is_partial);
     setContext("tried.isUnrelated", isEmpty && answer.pool.records > 0 && !hasFilters(this.#chosen));
     const filters = answer === null ? "" : filterWords(this.#chosen, answer.query.research_line);
+    if (!isSame) this.#view.show(answer === null ? [] : relatedRows(answer));
     // A message would stand instead of the welcome view, which offers to clear the filters
-    this.#view.message = isEmpty ? "" : filters;
-    this.#view.description = answer === null ? "" : isEmpty ? filters : description(answer, this.#chosen);
-    if (!isSame) this.#tree.show(answer === null ? [] : relatedRows(answer));
+    if (isEmpty) this.#view.say(filters, "");
+    else this.#view.say(answer === null ? "" : description(answer, this.#chosen), filters);
   }
 }
 

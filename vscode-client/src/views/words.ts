@@ -14,7 +14,7 @@ export const OUTCOMES: Record<Outcome, OutcomeWords> = {
   works: { words: "works", icon: { name: "pass", color: "testing.iconPassed" } },
   inconclusive: { words: "inconclusive", icon: { name: "question", color: "problemsWarningIcon.foreground" } },
   running: { words: "running", icon: { name: "sync", color: "problemsInfoIcon.foreground" } },
-  unknown: { words: "unknown outcome", icon: { name: "circle-outline", color: "disabledForeground" } },
+  unknown: { words: "unknown outcome", icon: { name: "circle-large-outline", color: "descriptionForeground" } },
 };
 
 const CAUSES: Record<string, string> = {

@@ -1,31 +1,57 @@
-/** Rows as a tree of VS Code. */
+/** A tree view of rows. */
 
 import * as vscode from "vscode";
 import { withDistinctIds, type Icon, type Row } from "./row";
 
 /**
  * Invariant: a row's id in the tree is made of those of the rows above it, so what the user opened stays open when the
- * same rows are set again.
+ * same rows are shown again.
  */
-export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable {
+export class RowView implements vscode.TreeDataProvider<Row>, vscode.Disposable {
+  readonly onDidChangeVisibility: vscode.Event<unknown>;
+  readonly onDidChangeTreeData: vscode.Event<undefined>;
   readonly #changed = new vscode.EventEmitter<undefined>();
-  readonly onDidChangeTreeData = this.#changed.event;
+  readonly #view: vscode.TreeView<Row>;
   readonly #paths = new WeakMap<Row, string>();
-  #roots: Row[] = [];
+  #rows: Row[] = [];
 
-  get rows(): readonly Row[] {
-    return this.#roots;
+  constructor(id: string) {
+    this.onDidChangeTreeData = this.#changed.event;
+    this.#view = vscode.window.createTreeView(id, { treeDataProvider: this, showCollapseAll: true });
+    this.onDidChangeVisibility = this.#view.onDidChangeVisibility;
+  }
+
+  get isVisible(): boolean {
+    return this.#view.visible;
+  }
+
+  /** Also above the icon of the sidebar. */
+  set badge(badge: vscode.ViewBadge | undefined) {
+    this.#view.badge = badge;
   }
 
   show(rows: Row[]): void {
-    if (rows.length === 0 && this.#roots.length === 0) return;
-    this.#roots = rows;
+    if (rows.length === 0 && this.#rows.length === 0) return;
+    this.#rows = rows;
     this.#changed.fire(undefined);
+  }
+
+  /**
+   * `description`: beside the title; `message`: above the rows. After `show`, and only if it is another one: VS Code
+   * takes a message for a change of the tree, and lets the next change wait for 200 ms.
+   */
+  say(description: string, message: string): void {
+    if ((this.#view.description ?? "") !== description) this.#view.description = description;
+    if ((this.#view.message ?? "") !== message) this.#view.message = message;
+  }
+
+  complain(message: string): void {
+    this.say(this.#view.description ?? "", message);
   }
 
   getChildren(parent?: Row): Row[] {
     const path = parent === undefined ? "" : `${this.#paths.get(parent) ?? ""}\n`;
-    const rows = withDistinctIds(parent === undefined ? this.#roots : (parent.children?.() ?? []));
+    const rows = withDistinctIds(parent === undefined ? this.#rows : (parent.children?.() ?? []));
     for (const row of rows) this.#paths.set(row, path + row.id);
     return rows;
   }
@@ -50,6 +76,7 @@ export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable 
   }
 
   dispose(): void {
+    this.#view.dispose();
     this.#changed.dispose();
   }
 }
