@@ -89,6 +89,8 @@ def _row_of(
 ) -> ParameterRow:
     value = shown_value(recorded.recorded, VALUE_LENGTH)
     shown = parameter.shown if parameter is not None else recorded.shown
+    if key in aligned.nulls and recorded.kind in COMPARED_KINDS:
+        return ParameterRow(key, shown, value, "null", "differs", parameter)
     if parameter is None:
         is_compared = has_draft and recorded.kind in COMPARED_KINDS and key not in aligned.ambiguous
         return ParameterRow(key, shown, value, None, "only_record" if is_compared else "not_compared")
