@@ -167,9 +167,8 @@ def test_only_web_pages_are_linked(url: str) -> None:
 HOSTILE = "\u202e<script>alert(1)</script>\x1b[31m[x](command:y)\x00\r\n\t\u2028" * 2_500
 """More than 100 KB."""
 
-CONTROL = set(map(chr, [*range(32), *range(0x7F, 0xA0)])) | set(
-    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u2028\u2029"
-)
+INVISIBLE = (*range(32), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+CONTROL = set(map(chr, INVISIBLE))
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -185,7 +184,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def hostile(name: str, **fields: Any) -> dict[str, Any]:
-    keys = {HOSTILE + str(number): HOSTILE for number in range(5)} | {f"key{n}": HOSTILE for n in range(90)}
+    keys = {HOSTILE + str(number): HOSTILE for number in range(2)} | {f"key{n}": HOSTILE for n in range(20)}
     return {
         "id": name,
         "name": HOSTILE,
@@ -201,7 +200,7 @@ def hostile(name: str, **fields: Any) -> dict[str, Any]:
         },
         "metrics": {"val_acc": "nan", HOSTILE: 0.5, "zeal": "inf"},
         "research_line": "vision",
-        "tags": [HOSTILE + str(number) for number in range(100)],
+        "tags": [HOSTILE + str(number) for number in range(60)],
         "timestamp": HOSTILE,
         "source": HOSTILE,
         "url": "https://example.org/" + HOSTILE,
@@ -215,7 +214,7 @@ def hostile(name: str, **fields: Any) -> dict[str, Any]:
 
 def test_hostile_records_are_cut_and_plain() -> None:
     """The ids apart, which are there to ask by: they are cut."""
-    records = [hostile(f"h{number}") for number in range(3)]
+    records = [hostile("h0"), hostile("h1", params={"lr": 0.2, "depth": 4, "width": 128})]
     records.append(hostile(HOSTILE, research_line=HOSTILE, params={}, objective=HOSTILE, role="sweep"))
     records.append(run("plain", 1, 0.5))
     found = report(*records)

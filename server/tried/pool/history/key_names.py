@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Final
 
+MOST_SEGMENTS: Final = 32
+
 
 def item_hash(key: str, value: object) -> int:
     """A number for a key and a value; others may have the same."""
@@ -27,11 +29,12 @@ class KeyNames:
 
     @cached_property
     def by_suffix(self) -> Mapping[str, str | None]:
-        """The key that ends in these segments; None where several do."""
+        """The key that ends in these segments; None where several do. Of a key of very many segments (a text, more
+        likely) only the innermost count."""
         found: dict[str, str | None] = {}
         for key in sorted(self.keys):
-            rest = key
-            while "." in rest:
-                rest = rest.split(".", 1)[1]
+            segments = key.rsplit(".", MOST_SEGMENTS)
+            for first in range(1, len(segments)):
+                rest = ".".join(segments[first:])
                 found[rest] = None if rest in found else key
         return found
