@@ -9,7 +9,8 @@ import pytest
 from record_pool import crash, drafts, pool, run
 
 from tried.findings.settings import FindingSettings
-from tried.pool.record import Change
+from tried.pool.record import Change, ExperimentRecord
+from tried.pool.spool import Spool
 from tried.related.change_lines import change_line
 from tried.related.record_view import RecordView, record_view
 
@@ -210,3 +211,24 @@ def test_what_is_no_experiment_can_be_shown(tmp_path: Path) -> None:
     shown = view(tmp_path, "s", run("s", BASE, role="sweep"), config=CONFIG)
     assert (shown.outcome, shown.plots, shown.replicates.runs) == ("unknown", (), 1)
     assert ("lr", "0.01", "0.05", "differs") in rows(shown)
+
+
+def test_a_record_is_shown_without_decoding_those_it_is_drawn_among(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What plots and counts need of the others stands in columns."""
+    records = [run(f"r{number}", {**BASE, "lr": 0.001 * (number + 1)}, 0.9) for number in range(300)]
+    snapshot = pool(tmp_path, *records)
+    record = snapshot.get("r7")
+    assert record is not None
+    decoded: list[int] = []
+    read = Spool.record
+
+    def counting(spool: Spool, place: int) -> ExperimentRecord:
+        decoded.append(place)
+        return read(spool, place)
+
+    monkeypatch.setattr(Spool, "record", counting)
+    shown = record_view(record, snapshot, SETTINGS, drafts(CONFIG))
+    assert len(shown.plots[0].points) == 200
+    assert len(decoded) <= 3
