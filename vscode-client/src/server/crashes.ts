@@ -14,6 +14,11 @@ export class CrashHistory {
     return pause;
   }
 
+  /** Nothing has ended by itself of late. */
+  get isEmpty(): boolean {
+    return this.#times.length === 0;
+  }
+
   forget(): void {
     this.#times = [];
   }

@@ -18,6 +18,7 @@ import { DOCUMENT_SELECTOR } from "./selector";
 import { LineSplitter, parseLine } from "./stderrLines";
 
 const END_MS = 2_000;
+const LAST_WORDS_MS = 300;
 
 export interface Launch {
   command: string;
@@ -32,6 +33,7 @@ export class ServerRun {
   readonly #gone: Promise<string>;
   readonly #stderr: LineSplitter;
   #isGone = false;
+  #wasEnded = false;
   #ending: Promise<void> | undefined;
 
   constructor(launch: Launch, middleware: Middleware, log: vscode.LogOutputChannel) {
@@ -54,8 +56,14 @@ export class ServerRun {
       this.#process.once("error", (error) => {
         if (this.#process.pid === undefined) gone(error.message);
       });
-      this.#process.once("close", (code, signal) => {
-        gone(signal === null ? `exit status ${code ?? "unknown"}` : `signal ${signal}`);
+      this.#process.once("exit", (code, signal) => {
+        const how = signal === null ? `exit status ${code ?? "unknown"}` : `signal ${signal}`;
+        // What it said last may still be on its way; but a child of its own can keep the pipes open for ever.
+        const timer = setTimeout(gone, LAST_WORDS_MS, how);
+        this.#process.once("close", () => {
+          clearTimeout(timer);
+          gone(how);
+        });
       });
     });
     this.#process.stdin.on("error", () => undefined); // told by its end
@@ -68,6 +76,15 @@ export class ServerRun {
 
   get pid(): number | undefined {
     return this.#process.pid;
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** It is gone, and nobody had asked it to go. */
+  get endedByItself(): boolean {
+    return this.#isGone && !this.#wasEnded;
   }
 
   /** How the process ended, once it has. */
@@ -95,6 +112,8 @@ export class ServerRun {
       const started = this.client.start();
       started.catch(() => undefined); // that of the three which comes first is told
       await Promise.race([started, late, ended]);
+      // The library calls it started, too, when the connection was lost before the answer.
+      if (!this.client.isRunning()) await Promise.race([late, ended]);
     } catch (error) {
       await this.end();
       throw error;
@@ -111,6 +130,7 @@ export class ServerRun {
 
   async #end(): Promise<void> {
     if (!this.#isGone) {
+      this.#wasEnded = true;
       const stopped = this.client.isRunning() ? this.client.stop(END_MS).catch(() => undefined) : undefined;
       if (stopped === undefined) this.#process.kill();
       await Promise.race([this.#gone, pause(stopped === undefined ? END_MS / 4 : END_MS)]);

@@ -71,13 +71,13 @@ export class Session implements Tried, vscode.Disposable {
     token?: vscode.CancellationToken,
   ): Promise<Answer | undefined> {
     const run = this.#run;
-    if (run === undefined || this.#state !== "running") return undefined;
+    if (run === undefined || this.#state !== "running" || !run.client.isRunning()) return undefined;
     try {
       // A token that is undefined would be sent as a second parameter
       const { client } = run;
       return await (token === undefined ? client.sendRequest<Answer>(method, params) : client.sendRequest<Answer>(method, params, token));
     } catch (error) {
-      if (this.#run !== run || token?.isCancellationRequested === true || isOutdated(error)) return undefined;
+      if (this.#run !== run || !run.client.isRunning() || token?.isCancellationRequested === true || isOutdated(error)) return undefined;
       throw error instanceof Error ? error : new Error(String(error));
     }
   }
@@ -137,8 +137,9 @@ export class Session implements Tried, vscode.Disposable {
   async #start(turn: number, signal: AbortSignal): Promise<void> {
     this.#failure = undefined;
     const began = performance.now();
-    const runner = import("./run.js"); // the client's library is large, and activation does not wait for it
-    const chosen = await chooseServer(this.context, signal);
+    this.#run = undefined;
+    // The client's library is large: activation does not wait for it.
+    const [chosen, { ServerRun }] = await Promise.all([chooseServer(this.context, signal), import("./run.js")]);
     if (turn !== this.#turn) return;
     this.#chosen = chosen;
     tell(chosen, this);
@@ -147,15 +148,19 @@ export class Session implements Tried, vscode.Disposable {
       return;
     }
     this.log.info(`starting ${[chosen.launch.command, ...chosen.launch.args].join(" ")} (${chosen.reason})`);
-    const run = new (await runner).ServerRun(chosen.launch, this.#middleware, this.log);
+    const run = new ServerRun(chosen.launch, this.#middleware, this.log);
     this.#run = run;
     for (const [method, handlers] of this.#handlers) this.#listen(run, method, handlers);
+    void run.gone.then((how) => {
+      if (this.#run === run && turn === this.#turn && this.#state === "running") this.#crashed(turn, run, how);
+    });
     try {
       await run.start(START_LIMIT_MS);
     } catch (error) {
       if (turn !== this.#turn) return;
-      this.#run = undefined;
-      this.#couldNotStart(turn, run, error);
+      // One that has run before may come up again; one that never did has a fault that a person must mend.
+      if (run.endedByItself && !this.#crashes.isEmpty) this.#crashed(turn, run, reasonOf(error));
+      else this.#couldNotStart(turn, run, reasonOf(error));
       return;
     }
     if (turn !== this.#turn) {
@@ -164,13 +169,11 @@ export class Session implements Tried, vscode.Disposable {
     }
     this.log.info(`the server answers after ${Math.round(performance.now() - began)} ms, process ${run.pid ?? 0}`);
     this.#setState("running");
-    void run.gone.then((how) => {
-      if (this.#run === run && turn === this.#turn) this.#crashed(turn, run, how);
-    });
+    if (run.isGone) this.#crashed(turn, run, "at once");
   }
 
-  #couldNotStart(turn: number, run: ServerRun, error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
+  #couldNotStart(turn: number, run: ServerRun, why: string): void {
+    this.#run = undefined;
     this.log.error(`the server did not start: ${why}`);
     const lastWord = run.lastWords.trim().split("\n").at(-1) ?? "";
     this.#fail(turn, `The server of Tried did not start: ${why}.${lastWord === "" ? "" : ` It said: ${lastWord}`}`);
@@ -219,6 +222,10 @@ export class Session implements Tried, vscode.Disposable {
 
 function setContext(state: ServerState): Thenable<unknown> {
   return vscode.commands.executeCommand("setContext", "tried.state", state);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The text has changed, or the caller no longer wants to know: nobody's mistake. */
