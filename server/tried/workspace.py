@@ -29,6 +29,7 @@ from tried.workspace_sources import ConsentNeeded, Named, SourceFinder
 
 if TYPE_CHECKING:
     from tried.pool.record import Direction
+    from tried.pool.sources.remote.source import RemoteSource
     from tried.ranking.breakdown import ScoredRecord
     from tried.ranking.query import RetrievalQuery
 
@@ -146,14 +147,17 @@ class Workspace:
         """Waits until what servers are being asked for has come, but no longer than so many seconds, and reads it."""
         if not self.remotes:
             return self.snapshot
+        deadline = time.monotonic() + seconds
+        for remote in self._remote_sources():
+            remote.wait(max(0.0, deadline - time.monotonic()))
+        return self.poll()
+
+    def _remote_sources(self) -> list[RemoteSource]:
+        if not self.remotes:
+            return []
         from tried.pool.sources.remote.source import RemoteSource
 
-        deadline = time.monotonic() + seconds
-        for source in self._pool.sources:
-            inner = _inside(source)
-            if isinstance(inner, RemoteSource):
-                inner.wait(max(0.0, deadline - time.monotonic()))
-        return self.poll()
+        return [inner for source in self._pool.sources if isinstance(inner := _inside(source), RemoteSource)]
 
     def wake(self, paths: Iterable[Path]) -> bool:
         """These files have changed: what they belong to is read at the next `poll`. True if all are parts of sources
@@ -162,8 +166,11 @@ class Workspace:
         return all(woken)
 
     def hurry(self) -> None:
-        """The next `refresh` asks every source, however often it was asked and whatever asking costs."""
+        """The next `refresh` asks every source, servers included, however often it was asked and whatever that costs.
+        What servers answer is there a little later."""
         self._finder.hurry()
+        for remote in self._remote_sources():
+            remote.hurry()
 
     def has_new_source(self, folders: Iterable[Path]) -> bool:
         """True if directly in one of these folders lies something to read that no source of this workspace reads."""

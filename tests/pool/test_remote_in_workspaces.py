@@ -80,3 +80,18 @@ def test_pools_that_are_given_leave_servers_out(server: LocalServer, tmp_path: P
     workspace.refresh()
     assert list(workspace.fetch(1).records) == ["mine"]
     assert server.asked == []
+
+
+def test_who_asks_for_a_rescan_need_not_wait_for_the_next_look(server: LocalServer, tmp_path: Path) -> None:
+    """A server is asked once a minute, or when somebody wants to know now."""
+    workspace = opened(tmp_path / "work", remote=[remote(server)])
+    before = len(server.asked)
+    workspace.refresh()
+    workspace.fetch(20)
+    assert len(server.asked) == before
+
+    workspace.hurry()
+    workspace.refresh()
+    workspace.fetch(20)
+
+    assert len(server.asked) > before

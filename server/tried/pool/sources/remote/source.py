@@ -128,6 +128,10 @@ class RemoteSource:
         """Wait until nothing is being fetched; False if that takes longer."""
         return self._background.wait(seconds)
 
+    def hurry(self) -> None:
+        """The next scan fetches what is new, however short ago it was asked."""
+        self._background.hurry()
+
 
 def remote_source(tracker: RemoteTracker, cache: Path) -> Source:
     """`cache` is the user's folder for such caches; nothing is fetched before the first scan."""
@@ -155,6 +159,10 @@ class _Background:
             self._due = time.monotonic() + max(SHORTEST_INTERVAL, self._tracker.interval_seconds)
             self._thread = threading.Thread(target=self._run, name=f"tried-{self._tracker.kind}", daemon=True)
             self._thread.start()
+
+    def hurry(self) -> None:
+        with self._lock:
+            self._due = 0.0
 
     def wait(self, seconds: float) -> bool:
         thread = self._thread
