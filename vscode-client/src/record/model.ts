@@ -140,7 +140,7 @@ export function panelModel(view: RecordView): PanelModel {
     outcomeWord: OUTCOMES[view.outcome].words,
     outcomeNote: outcomeNote(view),
     ...headline(view),
-    result: view.replicates.result ? shown(view.replicates.result.text, 120) : null,
+    result: resultText(view),
     facts: facts(view),
     tags: view.tags.slice(0, 20).map((tag) => shown(tag, 60)),
     links: { page: webHost(view.url), folder: view.run_dir !== null, stored: view.document !== null && webHost(view.url) === null },
@@ -235,7 +235,7 @@ function facts(view: RecordView): Fact[] {
   const all: Fact[] = [
     { label: "ran", text: when.length === 2 ? `${when[0] ?? ""} (${shown(when[1] ?? "", 20)})` : shown(when[0] ?? "", 60) },
     { label: "for", text: durationText(view.duration_seconds) },
-    { label: "from", text: [view.source.kind, view.source.name].map((part) => shown(part, 120)).filter((part) => part !== "").join(" · ") },
+    { label: "from", text: [...new Set([view.source.kind, view.source.name])].map((part) => shown(part, 120)).filter((part) => part !== "").join(" · ") },
     { label: "research line", text: shown(view.research_line ?? "", 120) },
     { label: "also known as", text: view.aliases.slice(0, 5).map((alias) => shown(alias, 80)).join(", ") },
   ];
@@ -288,6 +288,12 @@ function nameModel(name: RecordName): NameModel {
   return { id: name.id, short: shown(name.short, 80), outcome: name.outcome, headline: shown(name.headline, 200) };
 }
 
+/** With the name of the metric. */
+function resultText({ replicates: { result } }: RecordView): string | null {
+  if (!result) return null;
+  return shown(result.text.includes(result.metric) ? result.text : `${result.metric} ${result.text}`, 120);
+}
+
 function replicates(view: RecordView): PanelModel["replicates"] {
   const { runs, records, result } = view.replicates;
   if (runs < 2) return null;
@@ -299,7 +305,7 @@ function replicates(view: RecordView): PanelModel["replicates"] {
       isThis: run.id === view.id,
     }),
   );
-  const title = result ? shown(result.text, 120) : `${runs} runs`;
+  const title = result ? (resultText(view) ?? "") : `${runs} runs`;
   return { title, runs: listed, more: Math.max(0, runs - listed.length) };
 }
 

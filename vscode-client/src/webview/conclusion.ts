@@ -17,7 +17,7 @@ export function conclusionBox(): ConclusionBox {
   let isSending = false;
   /** Just recorded: the box is empty, and is not filled again with what was proposed before. */
   let isDone = false;
-  const text = element("textarea", { id: "conclusion", rows: 2, maxlength: 20_000, dir: "auto", "data-focus": "conclusion" });
+  const text = element("textarea", { id: "conclusion", rows: 1, maxlength: 20_000, dir: "auto", "data-focus": "conclusion" });
   const said = element("p", { class: "said", role: "status" });
   const save = element("button", { type: "button", class: "primary", "data-focus": "conclude" }, "Record");
   const choices = VERDICTS.map(({ value, word }) => {

@@ -56,9 +56,15 @@ function caption(plot: Plot): HTMLElement {
   return element(
     "figcaption",
     {},
-    data(plot.key, "plot-key"),
-    element("span", { class: "plot-metric" }, data(plot.metric), " ", ...goal),
+    keyName(plot.key),
+    element("span", { class: "plot-metric" }, data(plot.metric), ...goal),
   );
+}
+
+/** The last part of a key tells it from others: where room is short, what stands before it gives way. */
+function keyName(key: string): HTMLElement {
+  const start = key.lastIndexOf(".") + 1;
+  return element("span", { class: "plot-key", title: key }, start > 0 && data(key.slice(0, start), "prefix"), data(key.slice(start), "last"));
 }
 
 function remarks(layout: PlotLayout): HTMLElement | null {

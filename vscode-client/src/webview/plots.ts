@@ -9,7 +9,7 @@ import { outcomeIcon } from "./marks";
 import { focusName, send } from "./page";
 import { drawPlot, type DrawnPlot } from "./plot";
 
-const LEAST_WIDTH = 270;
+const LEAST_WIDTH = 240;
 const MOST_WIDTH = 620;
 const GAP = 16;
 const HEIGHT = 200;
