@@ -86,6 +86,17 @@ export async function ask(
   return send(params(answer.query.research_line));
 }
 
+/** While one types, no more than so many are ranked anew at once; the rest of a longer list follows in a pause. */
+export const LIVE_ROWS = 100;
+
+/** The beginning of a list, anew, and behind it what else was listed. */
+export function withRest(beginning: Experiments, before: Experiments): Experiments {
+  const known = new Set(beginning.experiments.map((one) => one.record));
+  const rest = before.experiments.filter((one) => !known.has(one.record));
+  const experiments = [...beginning.experiments, ...rest].slice(0, Math.min(before.experiments.length, beginning.total));
+  return { ...beginning, experiments };
+}
+
 /** How many to ask for next; undefined where all are shown, or as many as can be. */
 export function nextLimit({ experiments, total }: Experiments): number | undefined {
   return experiments.length < total ? LIMITS.find((limit) => limit > experiments.length) : undefined;

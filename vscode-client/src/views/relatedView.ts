@@ -6,7 +6,7 @@ import { line } from "../text";
 import type { Tried } from "../tried";
 import { setContext } from "./contexts";
 import { Newest } from "./newest";
-import { ask, description, filterWords, hasFilters, nextLimit, restored, type Choice } from "./relatedQuery";
+import { LIVE_ROWS, ask, description, filterWords, hasFilters, nextLimit, restored, withRest, type Choice } from "./relatedQuery";
 import { relatedRows } from "./relatedRows";
 import { reasonOf } from "./reason";
 import { RowView } from "./rowView";
@@ -14,6 +14,8 @@ import { RowView } from "./rowView";
 const KEPT_AS = "tried.related.choice";
 /** A first answer may be this late before the view shows that one is waited for. */
 const PATIENCE_MS = 400;
+/** After so long without an edit the whole of a long list is ranked anew. */
+const PAUSE_MS = 1_000;
 
 /**
  * Invariant: nothing is asked for while the view cannot be seen; when it can be seen again, it is up to date.
@@ -25,6 +27,8 @@ export class RelatedView implements vscode.Disposable {
   readonly #newest = new Newest();
   readonly #disposables: vscode.Disposable;
   #limit: number | undefined;
+  #pause: NodeJS.Timeout | undefined;
+  #requests: vscode.CancellationTokenSource | undefined;
   #asked: string | undefined;
   #isStale = true;
   #chosen: Choice;
@@ -41,7 +45,7 @@ export class RelatedView implements vscode.Disposable {
         if (this.#isStale) this.refresh();
       }),
       tried.activeConfig.onDidChange(() => {
-        this.refresh();
+        this.refresh(true);
       }),
       tried.onDidChangeState(() => {
         this.#follow();
@@ -72,7 +76,9 @@ export class RelatedView implements vscode.Disposable {
     this.refresh();
   }
 
-  refresh(): void {
+  /** `isLive`: because of an edit, of which more may follow. */
+  refresh(isLive = false): void {
+    clearTimeout(this.#pause);
     const uri = this.#tried.activeConfig.document?.uri.toString();
     if (uri !== this.#asked) {
       this.#limit = undefined;
@@ -80,10 +86,18 @@ export class RelatedView implements vscode.Disposable {
     }
     this.#isStale = !this.#view.isVisible;
     if (uri === undefined) this.#clear();
-    else if (this.#view.isVisible && this.#tried.state === "running") void this.#load(uri);
+    else if (this.#view.isVisible && this.#tried.state === "running") {
+      const shown = this.answer?.uri === uri ? this.answer.experiments.length : 0;
+      if (isLive && shown > LIVE_ROWS) {
+        this.#pause = setTimeout(() => void this.#load(uri, this.#limit), PAUSE_MS);
+        void this.#load(uri, LIVE_ROWS, true);
+      } else void this.#load(uri, this.#limit);
+    }
   }
 
   dispose(): void {
+    clearTimeout(this.#pause);
+    this.#requests?.cancel();
     this.#disposables.dispose();
   }
 
@@ -93,17 +107,21 @@ export class RelatedView implements vscode.Disposable {
     else if (this.#tried.state !== "starting") this.#clear();
   }
 
-  async #load(uri: string): Promise<void> {
+  /** `isBeginning`: of the list that is shown; the rest of it stays. */
+  async #load(uri: string, limit: number | undefined, isBeginning = false): Promise<void> {
+    // A long list that nobody needs any more
+    this.#requests?.cancel();
+    const { token } = (this.#requests = new vscode.CancellationTokenSource());
     const ownLine = this.answer?.uri === uri ? this.answer.query.research_line : undefined;
     const send = async (params: ExperimentsParams): Promise<Experiments | null | undefined> =>
-      this.#tried.sendRequest<Experiments | null>(EXPERIMENTS, params);
+      this.#tried.sendRequest<Experiments | null>(EXPERIMENTS, params, token);
     const asked = performance.now();
     try {
       const asking = this.#newest.ask(
-        async () => ask(uri, this.#chosen, this.#limit, ownLine, send),
+        async () => ask(uri, this.#chosen, limit, ownLine, send),
         (answer) => {
           // Another config may have become active since
-          if (answer !== undefined && uri === this.#asked) this.#show(answer);
+          if (answer !== undefined && uri === this.#asked) this.#show(isBeginning ? this.#completed(answer) : answer);
           this.#tried.log.debug(`${EXPERIMENTS}: ${answer?.experiments.length ?? 0} rows after ${Math.round(performance.now() - asked)} ms`);
         },
       );
@@ -113,6 +131,10 @@ export class RelatedView implements vscode.Disposable {
       this.#tried.log.error(`${EXPERIMENTS}: ${String(error)}`);
       if (uri === this.#asked && this.#tried.state === "running") this.#view.complain(`The list could not be made: ${line(reasonOf(error), 300)}`);
     }
+  }
+
+  #completed(answer: Experiments | null): Experiments | null {
+    return answer !== null && this.answer?.uri === answer.uri ? withRest(answer, this.answer) : answer;
   }
 
   #clear(): void {

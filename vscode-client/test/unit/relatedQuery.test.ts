@@ -12,6 +12,7 @@ import {
   restored,
   toggled,
   withOwnLine,
+  withRest,
   withText,
   withoutFilters,
   type Choice,
@@ -64,6 +65,15 @@ test("filters and order are told in words", () => {
 test("more is shown in a few steps, up to 5,000", () => {
   const shown = (count: number): ReturnType<typeof nextLimit> => nextLimit(experiments(Array.from({ length: count }, () => experiment()), { total: 9000 }));
   assert.deepEqual([20, 50, 70, 200, 1000, 5000].map(shown), [50, 200, 200, 1000, 5000, undefined]);
+});
+
+test("of a long list only the beginning is new at first, and nothing is listed twice", () => {
+  const list = (...records: string[]): ReturnType<typeof experiments> => experiments(records.map((record) => experiment({ record })), { total: 5 });
+  const shown = withRest({ ...list("d", "a"), version: 2 }, list("a", "b", "c", "d"));
+  assert.deepEqual(shown.experiments.map(({ record }) => record), ["d", "a", "b", "c"]);
+  assert.equal(shown.version, 2);
+  assert.equal(withRest(list("x", "y"), list("a", "b", "c")).experiments.length, 3);
+  assert.equal(withRest({ ...list("a"), total: 1 }, list("a", "b")).experiments.length, 1);
 });
 
 test("the filter to the config's own line follows the config", async () => {
