@@ -225,6 +225,9 @@ def test_two_folders_are_both_looked_in(tmp_path: Path) -> None:
     assert [record(client, f"only-{place}")["id"] for place in range(2)] == ["only-0", "only-1"]
     with pytest.raises(RequestFailed, match="no record elsewhere in the pools of 2 folders"):
         record(client, "elsewhere")
+    uri = opened(client, folders[0], "a.yaml")
+    assert record(client, "only-0", uri)["document"] == uri
+    assert record(client, "only-1", uri)["document"] is None  # its runs are no evidence for this config
     assert client.finish() == 0
 
 

@@ -11,9 +11,10 @@ from lsprotocol import types as t
 
 from tried.analysis import finding_settings, rank_of_in
 from tried.lsp.open_document import Analysed, Document
-from tried.lsp.pools import FolderPool, all_pools, pool_of, record_in
+from tried.lsp.pools import NAME_LENGTH, FolderPool, all_pools, pool_of, record_in
 from tried.lsp.session import Session
 from tried.pool.record import ExperimentRecord
+from tried.record_names import find_record
 from tried.related.record_view import RecordView, record_view
 from tried.render.record_reports import record_view_report
 from tried.storage.paths import exists, leads_out
@@ -42,14 +43,20 @@ async def record(session: Session, params: RecordParams) -> dict[str, Any]:
 async def record_beside(
     session: Session, name: str, document: Document | None
 ) -> tuple[FolderPool, ExperimentRecord, Analysed | None]:
-    """A record, the pool it is in, and the analysis of the document, if that is a config and rests on this pool."""
+    """A record, the pool it is in, and the analysis of the document, if that is a config and rests on this pool.
+
+    It is looked for in the document's folder before all others. Raises JsonRpcInvalidParams.
+    """
     known = await session.analysed(document, PATIENCE, hurry=True) if document is not None else None
     if document is not None and document.folder is not None and not document.folder.loaded.is_set():
         await session.read(document.folder, PATIENCE)  # what is asked for may be what is not read yet
         known = await session.analysed(document, PATIENCE, hurry=True)
-    pool = pool_of(document.folder) if document is not None else None
-    pools = [pool] if pool is not None else await all_pools(session)
-    pool, found = record_in(pools, name)
+    own = pool_of(document.folder) if document is not None else None
+    here = (await session.in_background(find_record, own.snapshot, name[:NAME_LENGTH])).record if own else None
+    if own is not None and here is not None:
+        pool, found = own, here
+    else:
+        pool, found = await session.in_background(record_in, await all_pools(session), name)
     if known is None or document is None or known.analysis is None or not known.analysis.is_config:
         return pool, found, None
     if pool.folder is not document.folder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 
 from tried.draft.alignment import align
@@ -55,7 +56,7 @@ class Replicate:
     """`value` is of the metric that the replicates are judged by."""
 
     id: str
-    time: str | None
+    time: datetime | None
     value: float | None
 
 
@@ -228,7 +229,7 @@ def _replicates(
     record: ExperimentRecord, run: Run | None, line: LineHistory | None, snapshot: PoolSnapshot
 ) -> Replicates:
     if run is None or line is None:
-        return Replicates(1, None, (Replicate(record.id, record.timestamp, None),))
+        return Replicates(1, None, (Replicate(record.id, record.time, None),))
     runs = line.runs_in_time(Grouping(snapshot).replicates_of(run.id))
     result = result_of(runs)
     latest = runs[::-1][:MOST_REPLICATES]
@@ -240,7 +241,7 @@ def _replicates(
 def _replicate(run: Run, result: Result | None) -> Replicate:
     objective = run.objective
     shown = objective is not None and (result is None or objective[0] == result.metric)
-    return Replicate(run.id, run.record.timestamp, objective[1] if objective is not None and shown else None)
+    return Replicate(run.id, run.record.time, objective[1] if objective is not None and shown else None)
 
 
 def _metrics(record: ExperimentRecord, snapshot: PoolSnapshot) -> Iterator[MetricRow]:

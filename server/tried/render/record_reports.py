@@ -177,7 +177,11 @@ def _replicates(replicates: Replicates) -> dict[str, Any]:
         "runs": replicates.runs,
         "result": _result(replicates.result) if replicates.result is not None else None,
         "records": [
-            {"id": identifier(each.id), "time": line(each.time) if each.time else None, "value": each.value}
+            {
+                "id": identifier(each.id),
+                "time": rfc3339(each.time) if each.time is not None else None,
+                "value": each.value,
+            }
             for each in replicates.records
         ],
     }
