@@ -33,6 +33,7 @@ LEAST_OF_A_HASH: Final = 8
 _LEAST_WHOLE: Final = 3
 _LONG_HASH: Final = 20
 _LONG_TIME: Final = 12
+_MOST_ASKED: Final = 50_000
 
 _WORD: Final = re.compile(r"[^\s\"'`,;()\[\]{}<>|]+")
 _PARTS: Final = re.compile(r"[=→&+/\\]+")
@@ -65,9 +66,13 @@ class RecordIds:
         """The id of the record that a word names; None for every other word."""
         if not _LEAST_WHOLE <= len(name) <= LONGEST_ID or not any(map(str.isdigit, name)):
             return None
-        if name not in self._asked:
-            self._asked[name] = self._find(name)
-        return self._asked[name]
+        asked = self._asked
+        if name in asked:
+            return asked[name]
+        if len(asked) >= _MOST_ASKED:
+            asked = self._asked = {}
+        found = asked[name] = self._find(name)
+        return found
 
     def explicit(self, name: str) -> str | None:
         """The same of a word that is certain to name a record: whatever `find_record` makes of it."""
@@ -166,7 +171,7 @@ def record_ids(snapshot: PoolSnapshot) -> RecordIds:
     if known is not None and known[0]() is snapshot:
         return known[1]
     while len(_KNOWN) >= _MOST_KNOWN:
-        _KNOWN.pop(next(iter(_KNOWN)), None)
+        _KNOWN.pop(next(iter(tuple(_KNOWN))), None)
     ids = RecordIds(snapshot)
     _KNOWN[id(snapshot)] = weakref.ref(snapshot), ids
     return ids
