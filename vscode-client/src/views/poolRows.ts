@@ -39,9 +39,26 @@ export function poolRows(status: Status, now: Date): Row[] {
     icon: { name: "root-folder" },
     context: `folder.${folder.state}`,
     isOpen: true,
-    children: () => folderContent(folder, now),
+    children: () => {
+      const rows = folderContent(folder, now);
+      return rows.length > 0 ? rows : [noSource(folder.path)];
+    },
     folder: folder.path,
   }));
+}
+
+/** Of a single folder the view itself says so. */
+function noSource(folder: string): Row {
+  return {
+    id: "\0none",
+    label: "No source was found",
+    description: "Add one",
+    tooltip: () => "No runs were found in this folder. Click to name a place where they are.",
+    icon: { name: "circle-large-outline" },
+    context: "empty",
+    folder,
+    command: { id: "tried.pool.addSource", title: "Add a Source", arguments: [{ folder }] },
+  };
 }
 
 /** "1,204 records · 57 dead ends", beside the view's title. */
@@ -76,7 +93,7 @@ function stateRows({ state, progress, path }: FolderStatus): Row[] {
         label: "Not read yet",
         description: "Read it now",
         tooltip: () => "A folder is read when a config in it is opened. Click to read it now.",
-        icon: { name: "circle-outline" },
+        icon: { name: "circle-large-outline" },
         context: "unread",
         folder: path,
         command: { id: "tried.pool.rescanNow", title: "Rescan Sources", arguments: [] },

@@ -27,7 +27,8 @@ export async function whyNot(tried: Tried, view: RelatedView): Promise<void> {
     ...(answer.record === null ? [] : [SHOW_RECORD]),
     ...(answer.dropped_by === "filter" ? [CLEAR_FILTERS] : answer.dropped_by === "cut" ? [SHOW_MORE] : []),
   ];
-  const action = await vscode.window.showInformationMessage(inert(line(answer.answer, 600)), ...actions);
+  const about = answer.record === null ? "" : `${line(answer.record, 80)}: `;
+  const action = await vscode.window.showInformationMessage(inert(about + line(answer.answer, 600)), ...actions);
   if (action === SHOW_RECORD) await vscode.commands.executeCommand("tried.showRecord", { record: answer.record, uri });
   else if (action === CLEAR_FILTERS) view.choose(withoutFilters(view.choice));
   else if (action === SHOW_MORE) view.showMore();

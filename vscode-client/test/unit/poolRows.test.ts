@@ -47,6 +47,14 @@ test("several folders are told apart, one is not named", () => {
   assert.equal(poolDescription({ schema: "", folders: [folder(), folder()] }), "824 records · 114 dead ends");
 });
 
+test("one of several folders without sources offers to name one", () => {
+  const [, empty] = rows(folder(), folder({ path: "/work/empty", sources: [] }));
+  const [row] = empty?.children?.() ?? [];
+  assert.equal(row?.label, "No source was found");
+  assert.deepEqual(row.command?.arguments, [{ folder: "/work/empty" }]);
+  assert.deepEqual(rows(folder({ sources: [] })), []);
+});
+
 test("a folder that was not read says so and can be read", () => {
   const [row] = rows(folder({ state: "unread", sources: [], totals: null }));
   assert.equal(row?.label, "Not read yet");
