@@ -132,6 +132,16 @@ def test_metrics_say_what_moved_and_whether_it_helped(tmp_path: Path) -> None:
     assert (unknown.before, unknown.delta, unknown.direction, unknown.is_better) == (None, None, None, None)
 
 
+@pytest.mark.parametrize(("before", "after", "better"), [(0.9, "nan", False), ("nan", 0.9, True), ("nan", "nan", None)])
+def test_a_metric_that_is_no_number_is_worse_than_one_that_is(
+    tmp_path: Path, before: Any, after: Any, better: bool | None
+) -> None:
+    parent = run("a", BASE, before)
+    child = run("b", {**BASE, "lr": 0.1}, after, parent="a")
+    (row,) = view(tmp_path, "b", parent, child).metrics
+    assert row.is_better is better
+
+
 def test_lineage_is_cut_and_counted_and_ends_at_a_circle(tmp_path: Path) -> None:
     chain = [run(f"c{i}", {"lr": i}, parent=f"c{i - 1}" if i else "c24") for i in range(25)]
     children = [run(f"k{i:02}", {"lr": 100 + i}, parent="c24") for i in range(60)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -249,14 +250,15 @@ def _metrics(record: ExperimentRecord, snapshot: PoolSnapshot) -> Iterator[Metri
     objective = objective_of(record, snapshot.directions)
     deltas = record.derivation.metric_delta if record.derivation else {}
     values = dict(record.numbers)
-    for name, moved in deltas.items():
-        if name not in values and moved.after is not None:
-            values[name] = moved.after
+    for name, known in deltas.items():
+        if name not in values and known.after is not None:
+            values[name] = known.after
     own = objective[0] if objective is not None else None
     names = [*([own] if own in values else []), *(name for name in values if name != own)]
     for name in names[:MOST_METRICS]:
         assert name is not None
         delta = deltas.get(name)
+        moved = moved_the_right_way(record, name, snapshot.directions)
         yield MetricRow(
             name=name,
             value=values[name],
@@ -264,8 +266,13 @@ def _metrics(record: ExperimentRecord, snapshot: PoolSnapshot) -> Iterator[Metri
             delta=delta.change if delta is not None else None,
             direction=direction_of(name, record, snapshot.directions),
             is_objective=name == own,
-            is_better=moved_the_right_way(record, name, snapshot.directions),
+            # What was NaN before it and is NaN after it has not moved.
+            is_better=None if _is_nan(values[name]) and delta is not None and _is_nan(delta.before) else moved,
         )
+
+
+def _is_nan(value: float | None) -> bool:
+    return value is not None and math.isnan(value)
 
 
 def _ancestors(record: ExperimentRecord, snapshot: PoolSnapshot) -> Iterator[Relative]:
