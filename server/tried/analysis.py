@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tried.pool.pool import PoolSnapshot, SourceReport
     from tried.ranking.policy import Policy
     from tried.ranking.query import RetrievalQuery
-    from tried.ranking.rank import Likeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,25 +155,15 @@ def rank_in(
     settings: Settings,
     limit: int | None = None,
     also: Collection[str] = (),
-    among: Collection[str] | None = None,
-    alike: Likeness | None = None,
 ) -> list[ScoredRecord]:
     """The pool's records for a query with the policy that the settings ask for: the one way to a ranking.
 
-    The records of the ids in `also` follow, wherever they rank. `among` and `alike` as in `rank`.
+    The records of the ids in `also` follow, wherever they rank.
     """
     from tried.ranking.rank import rank
 
-    return rank(
-        query,
-        snapshot.index,
-        now=now,
-        limit=limit or settings.ranking.limit,
-        policy=ranking_policy(settings),
-        also=also,
-        among=among,
-        alike=alike,
-    )
+    policy = ranking_policy(settings)
+    return rank(query, snapshot.index, now=now, limit=limit or settings.ranking.limit, policy=policy, also=also)
 
 
 def rank_of_in(

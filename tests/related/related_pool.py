@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tried.analysis import Analysis, analyse
+from tried.findings.settings import FindingSettings
 from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.index import RankingIndex
+from tried.ranking.policy import DEFAULT_POLICY
 from tried.related.experiments import NO_FILTER, Filter, RelatedExperiments
 from tried.settings import Settings
 
@@ -42,13 +44,13 @@ def snapshot_of(*records: ExperimentRecord) -> PoolSnapshot:
     )
 
 
-def analysed(snapshot: PoolSnapshot, config: str = CONFIG, settings: Settings | None = None) -> Analysis:
-    return analyse(config, Path("config.yaml"), "yaml", NOW, snapshot=snapshot, settings=settings or Settings())
+def analysed(snapshot: PoolSnapshot, config: str = CONFIG) -> Analysis:
+    return analyse(config, Path("config.yaml"), "yaml", NOW, snapshot=snapshot, settings=Settings())
 
 
-def related(
-    *records: ExperimentRecord, config: str = CONFIG, chosen: Filter = NO_FILTER, settings: Settings | None = None
-) -> RelatedExperiments:
-    snapshot = snapshot_of(*records)
-    used = settings or Settings()
-    return RelatedExperiments(analysed(snapshot, config, used), snapshot, used, NOW, chosen)
+def related_in(snapshot: PoolSnapshot, config: str = CONFIG, chosen: Filter = NO_FILTER) -> RelatedExperiments:
+    return RelatedExperiments(analysed(snapshot, config), snapshot, FindingSettings(), DEFAULT_POLICY, NOW, chosen)
+
+
+def related(*records: ExperimentRecord, config: str = CONFIG, chosen: Filter = NO_FILTER) -> RelatedExperiments:
+    return related_in(snapshot_of(*records), config, chosen)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from related_pool import BASE, NOW, analysed, record, related, scored, snapshot_of
+from related_pool import BASE, NOW, record, related, scored
 
 from tried.ranking.breakdown import ScoredRecord
 from tried.ranking.rank import rank
 from tried.related.absence import absence_of
-from tried.related.experiments import Filter, RelatedExperiments
-from tried.settings import Settings
+from tried.related.experiments import Filter
 
 NEW = scored("EXP-new", 0.5, {**BASE, "lr": 0.5}, timestamp="2026-11-30T12:00:00Z")
 OLD = scored("EXP-old", 0.5, {**BASE, "lr": 0.3}, timestamp="2026-10-31T12:00:00Z", tags=["night"], source="mlflow")
@@ -20,7 +19,7 @@ POOL = (NEW, OLD, SEED, DEAD)
 
 
 def test_what_is_in_the_list() -> None:
-    found = absence_of("EXP-new", related(*POOL))
+    found = absence_of("EXP-new", related(*POOL), limit=20)
     assert (found.record, found.dropped_by) == ("EXP-new", None)
     assert found.answer == f"It is in the list, as number {found.rank}."
     assert found.scored == next(each for each in rank_of_pool() if each.record.id == "EXP-new")
@@ -61,7 +60,7 @@ def test_a_record_without_a_time_is_told_so() -> None:
 
 
 def test_a_replicate_stands_in_the_row_of_another() -> None:
-    found = absence_of("EXP-new-2", related(*POOL))
+    found = absence_of("EXP-new-2", related(*POOL), limit=20)
     assert (found.record, found.dropped_by) == ("EXP-new-2", "replicate")
     assert found.answer == (
         "It is one of 2 runs of one experiment, which stand in one row:"
@@ -96,7 +95,7 @@ def test_a_replicate_of_a_row_below_the_cut_is_below_it() -> None:
     ],
 )
 def test_what_a_filter_drops(chosen: Filter, answer: str) -> None:
-    found = absence_of("EXP-old", related(*POOL, chosen=chosen))
+    found = absence_of("EXP-old", related(*POOL, chosen=chosen), limit=20)
     assert (found.record, found.rank, found.scored, found.dropped_by) == ("EXP-old", None, None, "filter")
     assert found.answer == answer
 
@@ -109,42 +108,35 @@ def test_what_a_filter_drops_of_a_record_with_little_to_show() -> None:
         (Filter(research_line="text"), "The list is narrowed to text, and this one belongs to no research line."),
         (Filter(outcome="works"), "The list is narrowed to what worked, and this one has no known outcome."),
     ):
-        assert absence_of("plain", related(plain, NEW, chosen=chosen)).answer == answer
+        assert absence_of("plain", related(plain, NEW, chosen=chosen), limit=20).answer == answer
 
 
 def test_what_passes_the_filter_is_ranked_among_what_does() -> None:
-    found = absence_of("EXP-dead", related(*POOL, chosen=Filter(outcome="dead_end")))
+    found = absence_of("EXP-dead", related(*POOL, chosen=Filter(outcome="dead_end")), limit=20)
     assert (found.rank, found.dropped_by) == (1, None)
 
 
 def test_a_name_that_is_none() -> None:
-    found = absence_of(" EXP-odl ", related(*POOL))
+    found = absence_of(" EXP-odl ", related(*POOL), limit=20)
     assert (found.record, found.rank, found.scored, found.dropped_by) == (None, None, None, "unknown")
     assert found.answer.startswith("No record EXP-odl in the pool; did you mean EXP-old")
     assert found.answer.endswith("?")
-    waiting = absence_of("zzz", related(*POOL), is_partial=True)
+    waiting = absence_of("zzz", related(*POOL), is_partial=True, limit=20)
     assert waiting.answer == "No record zzz in the pool. The pool is still being read: it may yet come."
-    assert absence_of("", related(*POOL)).dropped_by == "unknown"
+    assert absence_of("", related(*POOL), limit=20).dropped_by == "unknown"
 
 
 def test_a_name_that_may_be_several() -> None:
     twice = [record("mlflow:7", {**BASE, "lr": 1}), record("wandb:7", {**BASE, "lr": 2})]
-    found = absence_of("7", related(*twice))
+    found = absence_of("7", related(*twice), limit=20)
     assert (found.answer, found.dropped_by) == ("7 is 2 records: mlflow:7, wandb:7.", "unknown")
 
 
 def test_where_there_is_no_list() -> None:
-    snapshot = snapshot_of(*POOL)
-    empty = RelatedExperiments(analysed(snapshot, "tags: []\n"), snapshot, Settings(), NOW)
-    found = absence_of("EXP-old", empty)
+    empty = related(*POOL, config="tags: []\n")
+    found = absence_of("EXP-old", empty, limit=20)
     assert (found.record, found.dropped_by) == ("EXP-old", None)
     assert found.answer == "There is no list yet: the file states nothing that could be ranked by."
-
-
-def test_the_settings_limit_counts_where_nobody_gives_one() -> None:
-    one = Settings.model_validate({"ranking": {"limit": 1}})
-    assert absence_of("EXP-old", related(NEW, OLD, settings=one)).dropped_by == "cut"
-    assert absence_of("EXP-old", related(NEW, OLD, settings=one), limit=2).dropped_by is None
 
 
 def test_a_long_list_and_no_list() -> None:

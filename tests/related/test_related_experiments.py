@@ -9,16 +9,15 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from related_pool import BASE, CONFIG, NOW, analysed, record, related, scored, snapshot_of
+from related_pool import BASE, CONFIG, NOW, record, related, scored, snapshot_of
 
 from tried.pool.record import ExperimentRecord
 from tried.ranking.rank import rank
 from tried.related.experiment import Experiment
-from tried.related.experiments import MOST_ROWS, NO_FILTER, Experiments, Filter, RelatedExperiments
+from tried.related.experiments import MOST_ROWS, NO_FILTER, Experiments, Filter, row_limit
 from tried.related.facets import Facet, facets_of, named
 from tried.related.ordering import Sort
 from tried.related.result import Result
-from tried.settings import Settings
 
 SEEDS = [
     scored(f"seed-{seed}", accuracy, {**BASE, "lr": 0.05, "seed": seed}, timestamp=f"2026-11-{10 + seed}")
@@ -44,11 +43,11 @@ def ids(found: Experiments) -> list[tuple[str, ...]]:
 
 
 def rows_of(*records: ExperimentRecord, chosen: Filter = NO_FILTER, sort: Sort = "score") -> list[Experiment]:
-    return list(related(*records, chosen=chosen).listed(sort=sort).rows)
+    return list(related(*records, chosen=chosen).listed(20, sort).rows)
 
 
 def test_replicates_are_one_row() -> None:
-    found = related(*POOL).listed()
+    found = related(*POOL).listed(20)
     assert found.total == 4 == len(found.rows)
     assert {frozenset(each.records) for each in found.rows} == {
         frozenset({"seed-0", "seed-1", "seed-2"}),
@@ -104,7 +103,7 @@ def test_replicates_that_ended_otherwise_tell_the_cause_of_those_that_the_row_te
     ],
 )
 def test_filters(chosen: Filter, found: Sequence[tuple[str, ...]], total: int) -> None:
-    listed = related(*POOL, chosen=chosen).listed()
+    listed = related(*POOL, chosen=chosen).listed(20)
     assert sorted(ids(listed)) == sorted(found)
     assert listed.total == total
 
@@ -119,20 +118,18 @@ def test_of_replicates_those_that_pass_stand_in_the_row() -> None:
     assert (bad.records, bad.outcome) == (("crashed",), "dead_end")
 
 
-def test_the_limit_counts_rows_and_is_that_of_the_settings_where_nobody_gives_one() -> None:
+def test_the_limit_counts_rows() -> None:
     several = [scored(f"r{place}", 0.5, {**BASE, "depth": place // 2, "seed": place}) for place in range(12)]
-    few = Settings.model_validate({"ranking": {"limit": 4}})
-    found = related(*several, settings=few)
-    assert [len(found.listed(limit).rows) for limit in (None, 0, -3, 1, 4, 6, 99)] == [4, 0, 0, 1, 4, 6, 6]
-    assert {found.listed(limit).total for limit in (None, 0, 1, 99)} == {6}
-    assert found.limit_of(10**9) == MOST_ROWS
+    found = related(*several)
+    assert [len(found.listed(limit).rows) for limit in (0, -3, 1, 4, 6, 99)] == [0, 0, 1, 4, 6, 6]
+    assert {found.listed(limit).total for limit in (0, 1, 99)} == {6}
+    assert row_limit(10**9) == MOST_ROWS
     assert ids(found.listed(2)) == ids(found.listed(6))[:2]
 
 
 def test_a_file_that_states_nothing_lists_nothing() -> None:
-    snapshot = snapshot_of(*POOL)
-    found = RelatedExperiments(analysed(snapshot, "tags: []\n"), snapshot, Settings(), NOW)
-    assert found.listed() == Experiments((), 0)
+    found = related(*POOL, config="tags: []\n")
+    assert found.listed(20) == Experiments((), 0)
 
 
 def test_the_own_line_is_that_of_the_pool() -> None:

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from tried.analysis import analyse
+from tried.findings.settings import FindingSettings
 from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.index import RankingIndex
+from tried.ranking.policy import DEFAULT_POLICY
 from tried.related.absence import absence_of
 from tried.related.experiments import RelatedExperiments
 from tried.related.facets import facets_of
@@ -49,14 +51,14 @@ def related(*records: dict[str, Any], config: str = CONFIG) -> RelatedExperiment
         index=RankingIndex.of(made),
     )
     analysis = analyse(config, Path("config.yaml"), "yaml", NOW, snapshot=snapshot, settings=Settings())
-    return RelatedExperiments(analysis, snapshot, Settings(), NOW)
+    return RelatedExperiments(analysis, snapshot, FindingSettings(), DEFAULT_POLICY, NOW)
 
 
 def report(*records: dict[str, Any], config: str = CONFIG) -> dict[str, Any]:
     found = related(*records, config=config)
     snapshot, text = found.snapshot, found.query.text if found.query else ""
     return experiments_report(
-        found.listed(), facets_of(snapshot), NOW, records=len(snapshot), text=text, research_line=found.own_line
+        found.listed(20), facets_of(snapshot), NOW, records=len(snapshot), text=text, research_line=found.own_line
     )
 
 
@@ -238,7 +240,7 @@ def test_a_hostile_config_and_a_hostile_name() -> None:
     config = CONFIG + "notes: |\n  " + HOSTILE.replace("\0", "").replace("\r", "").replace("\n", " ") + "\n"
     found = report(run("r", 1, 0.5), config=config)
     assert all(len(text) <= 500 and not CONTROL & set(text) for text in texts(found))
-    answer = absence_report(absence_of(HOSTILE, related(run("r", 1, 0.5))))
+    answer = absence_report(absence_of(HOSTILE, related(run("r", 1, 0.5)), 20))
     assert (answer["record"], answer["dropped_by"]) == (None, "unknown")
     assert len(answer["answer"]) <= 1_000
     assert not CONTROL & set(answer["answer"])
@@ -246,9 +248,9 @@ def test_a_hostile_config_and_a_hostile_name() -> None:
 
 def test_why_one_is_not_listed_to_the_letter() -> None:
     found = related(run("r", 1, 0.5))
-    listed = absence_report(absence_of("r", found))
+    listed = absence_report(absence_of("r", found, 20))
     assert [term["name"] for term in listed.pop("terms")] == ["lexical", "structural", "recency", "importance"]
-    assert listed.pop("score") == found.listed().rows[0].scored.score
+    assert listed.pop("score") == found.listed(20).rows[0].scored.score
     assert listed == {
         "schema": "tried.absence/v1",
         "record": "r",
@@ -256,7 +258,7 @@ def test_why_one_is_not_listed_to_the_letter() -> None:
         "rank": 1,
         "dropped_by": None,
     }
-    assert absence_report(absence_of("nobody", found)) == {
+    assert absence_report(absence_of("nobody", found, 20)) == {
         "schema": "tried.absence/v1",
         "record": None,
         "answer": "No record nobody in the pool.",

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from lsprotocol import types as t
 
-from tried.lsp.experiments import FilterParams, config_known, related_to
+from tried.lsp.experiments import FilterParams, config_known, limit_of, related_to
 from tried.lsp.open_document import Analysed
 from tried.lsp.session import Session
 
@@ -36,5 +36,5 @@ def _report(known: Analysed, params: AbsenceParams) -> dict[str, Any]:
     from tried.related.absence import absence_of
     from tried.render.related_reports import absence_report
 
-    related = related_to(known, params.filter)
-    return absence_report(absence_of(params.record, related, params.limit, is_partial=known.is_partial))
+    related, limit = related_to(known, params.filter), limit_of(known, params.limit)
+    return absence_report(absence_of(params.record, related, limit, is_partial=known.is_partial))

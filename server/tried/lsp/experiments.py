@@ -7,6 +7,7 @@ from contextlib import nullcontext
 import attrs
 from lsprotocol import types as t
 
+from tried.analysis import finding_settings, ranking_policy
 from tried.lsp.open_document import Analysed
 from tried.lsp.session import Session
 from tried.lsp.written import Written, written
@@ -65,7 +66,13 @@ async def config_known(session: Session, uri: str) -> Analysed | None:
 def related_to(known: Analysed, params: FilterParams | None) -> RelatedExperiments:
     """Of a config that was analysed."""
     assert known.analysis is not None
-    return RelatedExperiments(known.analysis, known.snapshot, known.settings, known.now, _filter(known, params))
+    findings, policy = finding_settings(known.settings), ranking_policy(known.settings)
+    return RelatedExperiments(known.analysis, known.snapshot, findings, policy, known.now, _filter(known, params))
+
+
+def limit_of(known: Analysed, limit: int | None) -> int:
+    """As many rows as the settings say where nobody says it."""
+    return known.settings.ranking.limit if limit is None else limit
 
 
 def _filter(known: Analysed, params: FilterParams | None) -> Filter:
@@ -88,10 +95,10 @@ def _report(known: Analysed, params: ExperimentsParams) -> Written:
     from tried.render.related_reports import experiments_report
 
     related = related_to(known, params.filter)
-    is_long = related.limit_of(params.limit) > _LONG
-    with collector_paused() if is_long else nullcontext():
+    limit = limit_of(known, params.limit)
+    with collector_paused() if limit > _LONG else nullcontext():
         report = experiments_report(
-            related.listed(params.limit, params.sort or "score"),
+            related.listed(limit, params.sort or "score"),
             facets_of(known.snapshot),
             known.now,
             records=len(known.snapshot),

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from tried.analysis import ranking_policy
 from tried.pool.record import ExperimentRecord, sources_of
 from tried.ranking.breakdown import ScoredRecord, Term
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.rank import Standing, passing, standing_of
 from tried.record_names import find_record, short_id
-from tried.related.experiments import RelatedExperiments
+from tried.related.experiments import RelatedExperiments, row_limit
 from tried.related.outcome import Outcome, outcome_of
 
 DroppedBy = Literal["filter", "cut", "replicate", "unknown"]
@@ -47,9 +46,7 @@ class Absence:
     dropped_by: DroppedBy | None = None
 
 
-def absence_of(
-    named: str, related: RelatedExperiments, limit: int | None = None, *, is_partial: bool = False
-) -> Absence:
+def absence_of(named: str, related: RelatedExperiments, limit: int, *, is_partial: bool = False) -> Absence:
     """`named` as people name records; `limit` as in `RelatedExperiments.listed`. `is_partial`: the pool is still being
     read."""
     found = find_record(related.snapshot, named)
@@ -62,14 +59,13 @@ def absence_of(
     if query is None:
         return Absence(record.id, "There is no list yet: the file states nothing that could be ranked by.")
     replicates = [run.id for run in related.grouping.replicates_of(record.id)] or [record.id]
-    policy = ranking_policy(related.settings)
-    index, now, among = related.snapshot.index, related.now, related.among
+    index, now, policy, among = related.snapshot.index, related.now, related.policy, related.among
     own = standing_of([record.id], query, index, now=now, policy=policy, among=among)
     if own is None:
         return Absence(record.id, _sentence("; ".join(_reasons(record, related))), dropped_by="filter")
     standing = standing_of(replicates, query, index, now=now, policy=policy, among=among) or own
     rank = related.grouping.count_among(standing.above) + 1
-    limit = related.limit_of(limit)
+    limit = row_limit(limit)
     if rank > limit:
         return Absence(record.id, _cut(own, rank, limit, related), rank, own.best, "cut")
     best = standing.best.record.id

@@ -12,14 +12,16 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from tried.analysis import Analysis, finding_settings, leading_draft, rank_in
+from tried.analysis import Analysis, leading_draft
 from tried.findings.find import own_line
+from tried.findings.settings import FindingSettings
 from tried.pool.history.run import Run
 from tried.pool.history.run_row import NO_TIME
 from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.breakdown import ScoredRecord
+from tried.ranking.policy import Policy
 from tried.ranking.query import RetrievalQuery
-from tried.ranking.rank import passing
+from tried.ranking.rank import passing, rank
 from tried.ranking.segment import moment_of
 from tried.related.differences import DraftDifferences
 from tried.related.experiment import Experiment
@@ -27,7 +29,6 @@ from tried.related.grouping import Grouping
 from tried.related.ordering import Sort, ordered
 from tried.related.outcome import Outcome, common_outcome, ids_with, outcome_of, outcome_of_run
 from tried.related.result import result_of
-from tried.settings import Settings
 
 MOST_ROWS: Final = 5_000
 
@@ -66,13 +67,15 @@ class RelatedExperiments:
         self,
         analysis: Analysis,
         snapshot: PoolSnapshot,
-        settings: Settings,
+        settings: FindingSettings,
+        policy: Policy,
         now: datetime,
         chosen: Filter = NO_FILTER,
     ) -> None:
         self.analysis: Final = analysis
         self.snapshot: Final = snapshot
         self.settings: Final = settings
+        self.policy: Final = policy
         self.now: Final = now
         self.chosen: Final = chosen
         self.grouping: Final = Grouping(snapshot)
@@ -87,20 +90,17 @@ class RelatedExperiments:
     def own_line(self) -> str | None:
         """The research line of the pool that the draft belongs to, as far as that is known."""
         draft = leading_draft(self.analysis.drafts)
-        line = own_line(draft, self.snapshot.history, finding_settings(self.settings)) if draft is not None else None
+        line = own_line(draft, self.snapshot.history, self.settings) if draft is not None else None
         return line.research_line if line is not None else None
 
     @cached_property
     def among(self) -> Collection[str] | None:
         return ids_with(self.chosen.outcome, self.snapshot) if self.chosen.outcome is not None else None
 
-    def listed(self, limit: int | None = None, sort: Sort = "score") -> Experiments:
-        """`limit`: of rows, by rank; as many as the settings say without one, never more than MOST_ROWS."""
-        rows = [self._row(rank, each) for rank, each in enumerate(self.ranked(self.limit_of(limit)), start=1)]
+    def listed(self, limit: int, sort: Sort = "score") -> Experiments:
+        """The first `limit` rows, by rank, never more than MOST_ROWS."""
+        rows = [self._row(place, each) for place, each in enumerate(self.ranked(limit), start=1)]
         return Experiments(tuple(ordered(rows, sort)), self.total)
-
-    def limit_of(self, limit: int | None) -> int:
-        return min(max(0, self.settings.ranking.limit if limit is None else limit), MOST_ROWS)
 
     @cached_property
     def total(self) -> int:
@@ -117,13 +117,20 @@ class RelatedExperiments:
         return frozenset(passing(self.query, self.snapshot.index, now=self.now, among=self.among))
 
     def ranked(self, limit: int) -> list[ScoredRecord]:
-        """The best-ranked runs of the first so many experiments."""
-        if self.query is None or limit == 0:
+        """The best-ranked runs of the first so many experiments, never more than MOST_ROWS."""
+        limit = row_limit(limit)
+        if self.query is None or not limit:
             return []
         if self.chosen.is_empty and (known := self._known(limit)) is not None:
             return known
-        return rank_in(
-            self.snapshot, self.query, self.now, self.settings, limit, among=self.among, alike=self.grouping.kind_of
+        return rank(
+            self.query,
+            self.snapshot.index,
+            now=self.now,
+            limit=limit,
+            policy=self.policy,
+            among=self.among,
+            alike=self.grouping.kind_of,
         )
 
     def _known(self, limit: int) -> list[ScoredRecord] | None:
@@ -137,18 +144,18 @@ class RelatedExperiments:
     @cached_property
     def _differences(self) -> DraftDifferences | None:
         draft = leading_draft(self.analysis.drafts)
-        return DraftDifferences(draft, self.snapshot.history, finding_settings(self.settings)) if draft else None
+        return DraftDifferences(draft, self.snapshot.history, self.settings) if draft else None
 
-    def _row(self, rank: int, scored: ScoredRecord) -> Experiment:
+    def _row(self, place: int, scored: ScoredRecord) -> Experiment:
         record = scored.record
         runs = list(self._replicates(record.id))
         if not runs:
             outcome = outcome_of(record, self.snapshot)
-            return Experiment(scored, rank, (record.id,), outcome, None, record.time, None, None)
+            return Experiment(scored, place, (record.id,), outcome, None, record.time, None, None)
         outcome = common_outcome(runs)
         return Experiment(
             scored=scored,
-            rank=rank,
+            rank=place,
             records=tuple(run.id for run in runs),
             outcome=outcome,
             cause=next(run.cause for run in runs if outcome_of_run(run) == outcome) if outcome == "dead_end" else None,
@@ -162,6 +169,10 @@ class RelatedExperiments:
         runs, passed = self.grouping.replicates_of(record_id), self._passed
         yield from (run for run in runs if run.id == record_id)
         yield from (run for run in runs if run.id != record_id and (passed is None or run.id in passed))
+
+
+def row_limit(limit: int) -> int:
+    return min(max(0, limit), MOST_ROWS)
 
 
 def filtered_query(query: RetrievalQuery, chosen: Filter) -> RetrievalQuery:
