@@ -207,6 +207,15 @@ def test_the_page_of_a_record_is_opened(client: RawClient, folder: Path) -> None
     assert client.take_request("window/showDocument")["uri"] == "https://example.org/runs/2"
 
 
+def test_a_record_with_a_page_is_opened_where_it_is_stored_if_that_is_asked_for(
+    client: RawClient, folder: Path, journal: Path
+) -> None:
+    uri, _ = opened(client, folder, "stored.yaml", CONFIG)
+    command = {"command": "tried.openRecord", "arguments": [{"uri": uri, "record": "exp-2", "stored": True}]}
+    assert client.request("workspace/executeCommand", command) == {"file": str(journal), "line": 2, "shown": True}
+    assert client.take_request("window/showDocument")["uri"] == journal.as_uri()
+
+
 @pytest.mark.parametrize("url", [None, "command:evil", "javascript:alert(1)", "file:///etc/passwd"])
 def test_a_record_without_a_page_is_opened_in_its_journal(client: RawClient, folder: Path, url: str | None) -> None:
     journal = make_workspace(folder, BASELINE, {**DIVERGED, "url": url})

@@ -96,12 +96,12 @@ async def silence(session: Session, arguments: object) -> dict[str, Any]:
 
 
 async def open_record(session: Session, arguments: object) -> dict[str, Any]:
-    """`{uri, record}`: opens the run's page, else the record's line in its file; a client that cannot is told the
-    place in a message. Answers with what it is."""
+    """`{uri, record, stored?}`: opens the run's page, else the record's line in its file, that anyway if `stored`; a
+    client that cannot is told the place in a message. Answers with what it is."""
     table = _table(arguments)
     _, workspace = _workspace(session, table)
     record = _known_record(workspace, _text(table, "record"))
-    if record.url and record.url.lower().startswith(("https://", "http://")):
+    if record.url and record.url.lower().startswith(("https://", "http://")) and table.get("stored") is not True:
         shown = await session.client.show_document(record.url, external=True)
         if not shown:
             session.client.show(f"{record.id} is at {record.url}", t.MessageType.Info)

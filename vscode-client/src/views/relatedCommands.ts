@@ -134,14 +134,14 @@ async function openRun(url: string | undefined): Promise<void> {
   if (url !== undefined && /^https?:\/\//i.test(url)) await vscode.env.openExternal(vscode.Uri.parse(url, true));
 }
 
-/** The run's own folder where it lies in the workspace, else the server's answer: its page, or its line in the pool. */
+/** The run's own folder where it lies in the workspace, else its line in the pool. */
 async function openSource(tried: Tried, record: string | undefined, uri: string | undefined): Promise<void> {
   if (record === undefined || uri === undefined) return;
   try {
     const view = await tried.sendRequest<RecordView>(RECORD, { record, textDocument: { uri } });
     const folder = view?.run_dir === null || view?.run_dir === undefined ? undefined : vscode.Uri.parse(view.run_dir, true);
     if (folder?.scheme === "file" && (await exists(folder))) await vscode.commands.executeCommand("revealInExplorer", folder);
-    else await tried.sendRequest("workspace/executeCommand", { command: SERVER_COMMANDS.open, arguments: [{ uri, record }] });
+    else await tried.sendRequest("workspace/executeCommand", { command: SERVER_COMMANDS.open, arguments: [{ uri, record, stored: true }] });
   } catch (error) {
     void vscode.window.showWarningMessage(inert(line(reasonOf(error), 300)));
   }
