@@ -6,6 +6,7 @@ import { type RecordArguments, SERVER_COMMANDS } from "../protocol";
 import type { Tried } from "../tried";
 import { askReason } from "../commands/askReason";
 import { settingsFor } from "./configuration";
+import type { RecordLinks } from "./recordLinks";
 
 interface ConclusionArguments {
   reason?: string;
@@ -19,7 +20,7 @@ const WITH_REASON: Record<string, string> = {
   [SERVER_COMMANDS.silence]: "Why should this not be told any more?",
 };
 
-export function middleware(tried: Pick<Tried, "context">): Middleware {
+export function middleware(tried: Pick<Tried, "context">, links: RecordLinks): Middleware {
   return {
     workspace: {
       configuration: (params, token, next) =>
@@ -44,22 +45,7 @@ export function middleware(tried: Pick<Tried, "context">): Middleware {
       if (reason === undefined) return undefined;
       return next(command, [{ ...given, reason }, ...args.slice(1)]) as unknown;
     },
-    provideDocumentLinks: async (document, token, next) => {
-      const links = await next(document, token);
-      for (const link of links ?? []) {
-        const record = recordOf(link);
-        if (record === undefined) continue;
-        const target = { record, uri: document.uri.toString() } satisfies RecordArguments;
-        link.target = vscode.Uri.parse(`command:tried.showRecord?${encodeURIComponent(JSON.stringify(target))}`);
-        link.tooltip = "Show the record";
-      }
-      return links;
-    },
+    provideDocumentLinks: links.provideDocumentLinks,
+    provideDefinition: links.provideDefinition,
   };
-}
-
-/** The client keeps a link's `data` on the link that it makes of it. */
-function recordOf(link: vscode.DocumentLink): string | undefined {
-  const { data } = link as vscode.DocumentLink & { data?: { record?: unknown } };
-  return typeof data?.record === "string" ? data.record : undefined;
 }

@@ -14,6 +14,7 @@ import { CrashHistory } from "./crashes";
 import { debugInformation } from "./debugInformation";
 import { tell } from "./messages";
 import { middleware } from "./middleware";
+import { RecordLinks } from "./recordLinks";
 import type { ServerRun } from "./run";
 
 /** So long a server may take to answer `initialize`. */
@@ -33,6 +34,7 @@ export class Session implements Tried, vscode.Disposable {
   readonly #handlers = new Map<string, Set<Handler>>();
   readonly #crashes = new CrashHistory();
   readonly #middleware: Middleware;
+  readonly #links: RecordLinks;
   #state: ServerState = "stopped";
   #run: ServerRun | undefined;
   #chosen: Chosen | undefined;
@@ -46,7 +48,8 @@ export class Session implements Tried, vscode.Disposable {
     readonly context: vscode.ExtensionContext,
     readonly log: vscode.LogOutputChannel,
   ) {
-    this.#middleware = middleware(this);
+    this.#links = new RecordLinks(this);
+    this.#middleware = middleware(this, this.#links);
     this.activeConfig = new TrackedConfig(this);
     void setContext(this.#state);
   }
@@ -115,6 +118,7 @@ export class Session implements Tried, vscode.Disposable {
   dispose(): void {
     void this.end();
     this.activeConfig.dispose();
+    this.#links.dispose();
     this.#stateChanged.dispose();
   }
 
