@@ -143,6 +143,7 @@ export interface Findings {
   schema: string;
   uri: string;
   version: number;
+  total: number;
   findings: Finding[];
 }
 

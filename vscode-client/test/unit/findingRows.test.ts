@@ -5,7 +5,7 @@ import { withDistinctIds } from "../../src/views/row";
 import { URI, finding } from "./viewData";
 
 function rows(...findings: ReturnType<typeof finding>[]): ReturnType<typeof findingRows> {
-  return findingRows({ schema: "tried.findings/v1", uri: URI, version: 1, findings });
+  return findingRows({ schema: "tried.findings/v1", uri: URI, version: 1, total: findings.length, findings });
 }
 
 function at(line: number): { range: ReturnType<typeof finding>["range"] } {
