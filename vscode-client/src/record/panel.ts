@@ -120,7 +120,8 @@ class RecordPanel implements vscode.Disposable {
     const { webview } = panel;
     this.#panel = panel;
     this.#isReady = false;
-    panel.iconPath = vscode.Uri.joinPath(root, "media", "tried.svg");
+    const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(root, "media", name);
+    panel.iconPath = { light: icon("tried.svg"), dark: icon("tried-dark.svg") };
     panel.onDidDispose(() => {
       this.#request?.cancel();
       this.#panel = this.#shown = this.#view = undefined;

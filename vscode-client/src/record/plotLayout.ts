@@ -14,6 +14,9 @@ export const MOST_POINTS = 1000;
 const LANE = 18;
 /** Between the frame and the outermost value. */
 const INSET = 12;
+/** The same above, and below where lower is better: room for the label of the best. */
+const HEAD = 14;
+const FOOT = { max: 6, min: 18 };
 /** How far runs with one value are spread, so that none hides another; they stand at their value all the same. */
 const SPREAD = 6;
 /** From a point to its label. */
@@ -84,7 +87,7 @@ export function plotLayout(plot: Plot, size: PlotSize): PlotLayout {
   const top = Math.round(size.fontSize * 1.9);
   const foot = Math.round(size.fontSize * 1.9);
   const bottom = size.height - foot - (hasLane ? LANE : 0);
-  const upright = vertical(results, top + INSET, bottom - INSET / 2, points.find((point) => point.is_this)?.y ?? null);
+  const upright = vertical(results, top + HEAD, bottom - FOOT[plot.direction ?? "max"], points.find((point) => point.is_this)?.y ?? null);
   const longest = Math.max(hasLane ? NO_RESULT.length : 2, ...upright.axis.ticks.map((tick) => tick.text.length));
   const left = Math.round(longest * characterWidth + 10);
   const right = size.width - 6;
@@ -213,9 +216,9 @@ interface LevelAxis extends Axis {
 
 function horizontal(plot: Plot, points: readonly PlotPoint[], left: number, right: number, characterWidth: number): LevelAxis {
   if (plot.scale === "category") return categories(plot.categories ?? [], left, right, characterWidth);
-  const values = points.map((point) => point.x);
-  if (plot.draft !== null && Number.isFinite(plot.draft)) values.push(plot.draft);
-  const distinct = [...new Set(values)].sort((a, b) => a - b);
+  const tried = new Set(points.map((point) => point.x));
+  const hasDraft = plot.draft !== null && Number.isFinite(plot.draft);
+  const distinct = [...new Set([...tried, ...(hasDraft ? [plot.draft ?? 0] : [])])].sort((a, b) => a - b);
   // A logarithm has no place for zero and for what is below it: zero gets one of its own at the left, the rest none.
   const isLogarithmic = plot.scale === "log" && at(distinct, 0) >= 0 && at(distinct, -1) > 0;
   const hasZero = isLogarithmic && distinct[0] === 0;
@@ -229,11 +232,13 @@ function horizontal(plot: Plot, points: readonly PlotPoint[], left: number, righ
   const inner = scale(measure(low), measure(high), from, to);
   const place = (value: number): number => (hasZero && value === 0 ? left + INSET : inner(measure(value)));
   const most = Math.max(2, Math.floor((to - from) / (characterWidth * 8)));
-  const round_ = isLogarithmic ? roundLogValues(low, high, most) : roundValues(low, high, most);
-  const chosen = distinct.length <= MOST_VALUES_AS_TICKS ? distinct : hasZero ? [0, ...round_] : round_;
+  const rounded = isLogarithmic ? roundLogValues(low, high, most) : roundValues(low, high, most);
+  // The values that were tried, where they are few; that of the draft has a label of its own.
+  const few = distinct.filter((value) => tried.has(value));
+  const chosen = few.length <= MOST_VALUES_AS_TICKS ? few : hasZero ? [0, ...rounded] : rounded;
   const ticks = chosen.map((value) => ({ at: round(place(value)), text: numberText(value) }));
   const gaps = distinct.slice(1).map((value, index) => place(value) - place(distinct[index] ?? value));
-  const spread = values.length >= distinct.length * 2 ? Math.min(SPREAD, Math.min(...gaps) / 4) : 0;
+  const spread = points.length >= tried.size * 2 ? Math.min(SPREAD, Math.min(...gaps) / 4) : 0;
   const jitter = (point: PlotPoint): number => (point.is_this ? 0 : spread * scatter(point.record));
   return { place, ticks: apart(ticks, characterWidth), jitter, reach: 0 };
 }
