@@ -121,7 +121,8 @@ export class RelatedView implements vscode.Disposable {
         async () => ask(uri, this.#chosen, limit, ownLine, send),
         (answer) => {
           // Another config may have become active since
-          if (answer !== undefined && uri === this.#asked) this.#show(isBeginning ? this.#completed(answer) : answer);
+          if (answer === undefined || uri !== this.#asked || this.#isTooEarly(answer)) return;
+          this.#show(isBeginning ? this.#completed(answer) : answer);
           this.#tried.log.debug(`${EXPERIMENTS}: ${answer?.experiments.length ?? 0} rows after ${Math.round(performance.now() - asked)} ms`);
         },
       );
@@ -131,6 +132,12 @@ export class RelatedView implements vscode.Disposable {
       this.#tried.log.error(`${EXPERIMENTS}: ${String(error)}`);
       if (uri === this.#asked && this.#tried.state === "running") this.#view.complain(`The list could not be made: ${line(reasonOf(error), 300)}`);
     }
+  }
+
+  /** After a restart a pool is empty at first. */
+  #isTooEarly(answer: Experiments | null): boolean {
+    const isEmpty = answer?.pool.is_partial === true && answer.experiments.length === 0;
+    return isEmpty && this.answer?.uri === answer.uri && this.answer.experiments.length > 0 && !hasFilters(this.#chosen);
   }
 
   #completed(answer: Experiments | null): Experiments | null {
