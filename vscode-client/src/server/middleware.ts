@@ -1,7 +1,7 @@
 /** What is changed of the messages between VS Code and the server. */
 
 import * as vscode from "vscode";
-import type { Middleware } from "vscode-languageclient/node";
+import type { Middleware, ShowDocumentResult } from "vscode-languageclient/node";
 import { type RecordArguments, SERVER_COMMANDS } from "../protocol";
 import type { Tried } from "../tried";
 import { askReason } from "../commands/askReason";
@@ -34,6 +34,13 @@ export function middleware(tried: Pick<Tried, "context">, links: RecordLinks): M
           ),
         ),
       didChangeConfiguration: (_sections, next) => next(undefined), // the server asks for what it needs
+    },
+    window: {
+      showDocument: (params, next) =>
+        // An address may come from a record: nothing but pages of the web and files is opened.
+        /^(https?|file):/i.test(params.uri)
+          ? (next(params, new vscode.CancellationTokenSource().token) as Promise<ShowDocumentResult>)
+          : Promise.resolve({ success: false }),
     },
     executeCommand: async (command, args: unknown[], next) => {
       const given = (args[0] ?? {}) as RecordArguments & ConclusionArguments;
