@@ -28,7 +28,7 @@ TEXT = (
 )
 CONFIGURATION = ClientServerConfig(server_command=[sys.executable, "-m", "tried", "serve", "--stdio"])
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,7 @@ def file_of(uri: str) -> Path:
     return Path(unquote(urlsplit(uri).path))
 
 
+@in_one_loop
 async def test_ids_are_links_to_the_page_of_the_run_or_one_of_ours(neovim: LanguageClient, folder: Path) -> None:
     document = opened(neovim, folder, "a.yaml")
     links = await neovim.text_document_document_link_async(t.DocumentLinkParams(text_document=document))
@@ -81,6 +82,7 @@ async def test_ids_are_links_to_the_page_of_the_run_or_one_of_ours(neovim: Langu
     assert not page.is_relative_to(folder)
 
 
+@in_one_loop
 async def test_an_id_leads_to_a_page_about_its_record(neovim: LanguageClient, folder: Path) -> None:
     document = opened(neovim, folder, "b.yaml")
     found = await neovim.text_document_definition_async(
@@ -96,6 +98,7 @@ async def test_an_id_leads_to_a_page_about_its_record(neovim: LanguageClient, fo
     assert "| `optimizer.lr` | `0.1` |" in " ".join(text.split())
 
 
+@in_one_loop
 async def test_elsewhere_there_is_nothing_to_go_to(neovim: LanguageClient, folder: Path) -> None:
     document = opened(neovim, folder, "c.yaml")
     for line, character in ((0, 3), (1, 2), (4, 2), (7, 13)):  # a word, a key, an id as a key, a number

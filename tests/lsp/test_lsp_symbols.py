@@ -20,7 +20,7 @@ RESOLVING: Message = {
     "workspace": {**VSCODE_LIKE["workspace"], "symbol": {"resolveSupport": {"properties": ["location.range"]}}},
 }
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,7 @@ async def symbols(client: LanguageClient, query: str) -> list[t.WorkspaceSymbol 
     return list(await client.workspace_symbol_async(t.WorkspaceSymbolParams(query=query)) or ())
 
 
+@in_one_loop
 async def test_no_document_is_needed_and_without_a_query_the_latest_come(neovim: LanguageClient) -> None:
     found = await symbols(neovim, "")
     assert [(one.name, one.container_name) for one in found] == [
@@ -76,6 +77,7 @@ async def test_no_document_is_needed_and_without_a_query_the_latest_come(neovim:
         ("[x](command:y) \u202e\0", []),
     ],
 )
+@in_one_loop
 async def test_what_is_found(neovim: LanguageClient, query: str, found: list[str]) -> None:
     names = [one.name.split()[1] for one in await symbols(neovim, query)]
     assert sorted(names) == sorted(found)
