@@ -65,11 +65,11 @@ scenario("the lens says where one stands, and hints what was tried, once they ar
   assert.match(lenses.join("\n"), /never run · nearest: .+ \(dead end\), differs in model\.width · 2 dead ends nearby/);
   assert.deepEqual(await window.inlayHints(), []);
 
-  bench.changeSettings({ "tried.inlayHints.enable": true });
+  await bench.changeSettings(window, { "tried.inlayHints.enable": true });
   await waitFor("inlay hints", () => window.inlayHints(), (hints) => hints.some((hint) => /\d+ runs? · best 0\.\d+/.test(hint)));
   await window.shot("lens-and-hints");
 
-  bench.changeSettings({ "tried.inlayHints.enable": false, "tried.codeLens.enable": false });
+  await bench.changeSettings(window, { "tried.inlayHints.enable": false, "tried.codeLens.enable": false });
   await waitFor("no hint and no lens", async () => [...(await window.inlayHints()), ...(await window.codeLenses())], (texts) => texts.length === 0);
   await window.close();
 });

@@ -18,10 +18,11 @@ async function seesTheRepeat(window: Window, seconds?: number): Promise<void> {
   await window.waitForSquiggle("warning", '"lr": 1e-2', seconds);
 }
 
-async function debugInformation(window: Window): Promise<string> {
+async function debugInformation(window: Window, expected: string): Promise<string> {
   await window.command("Tried: Debug Information");
   await window.editorShows("Debug Information");
-  return (await waitFor("the debug information", () => window.text(), (lines) => lines.some((line) => line.includes("Because:")))).join("\n");
+  const text = async (): Promise<string> => (await window.text()).join("\n");
+  return waitFor(`debug information that says ${expected}`, text, (shown) => shown.includes(expected));
 }
 
 scenario("a server that reports nothing fails the check for the squiggle", async (bench) => {
@@ -29,7 +30,7 @@ scenario("a server that reports nothing fails the check for the squiggle", async
   const settings = { "tried.path": [path.join(silent, "tried")] };
   const window = await bench.open({ folder: copyOfDemo(bench.folder, "silent"), file: "configs/hot_start.py", settings });
   await window.editorShows("hot_start.py");
-  await waitFor("the silent server to answer", () => bench.extensionLog(), (log) => /the server answers/.test(log));
+  await waitFor("the silent server to answer", () => bench.extensionLog(), (log) => log.includes('the server answers'));
   assert.match(bench.extensionLog(), /starting .*silent\/tried serve/);
   await assert.rejects(seesTheRepeat(window, 8), /waited 8 s for a warning squiggle under the line .*; last saw: \[\]/);
   await window.close();
@@ -38,13 +39,11 @@ scenario("a server that reports nothing fails the check for the squiggle", async
 scenario("the server is found on PATH, and a setting names another; the reason is told", async (bench) => {
   const window = await bench.open({ folder: copyOfDemo(bench.folder, "found"), file: "configs/hot_start.py" });
   await seesTheRepeat(window);
-  const onPath = await debugInformation(window);
-  assert.match(onPath, /Because: it is on PATH\./);
-  assert.match(onPath, /State: \*\*running\*\*/);
+  assert.match(await debugInformation(window, "Because: it is on PATH."), /State: \*\*running\*\*/);
 
-  bench.changeSettings({ "tried.path": [places.server] });
+  await bench.changeSettings(window, { "tried.path": [places.server] });
   await waitFor("the other server", () => bench.extensionLog(), (log) => log.includes(`starting ${places.server} serve`) && /names it\)[\s\S]*the server answers/.test(log));
-  assert.match(await debugInformation(window), /Because: tried\.path names it\./);
+  await debugInformation(window, "Because: tried.path names it.");
   await window.openFile("configs/hot_start.py");
   await seesTheRepeat(window);
   await waitFor("one server only", () => bench.servers(), (servers) => servers.length === 1);
@@ -79,24 +78,21 @@ scenario("a server that hangs at start is given up, told, and another takes its 
   await waitFor("a message", () => window.notifications(), (texts) => texts.some((text) => text.includes("did not answer within 20 seconds")), 40);
   await window.shot("hanging");
   await waitFor("the hanging process to be gone", () => bench.servers("fake-server"), (servers) => servers.length === 0);
-  bench.changeSettings({});
+  await bench.changeSettings(window, {});
   await seesTheRepeat(window);
   await window.close();
 });
 
-scenario("no server at all: a message with two ways out, and the views say so", async (bench) => {
-  const settings = { "tried.path": ["/nowhere/tried"] };
+scenario("a setting that names no server, or one that is too old, is told, and another server is used", async (bench) => {
   const old = programNamedTried(bench.folder, [process.execPath, fakeServer, "old"], "old");
-  const window = await bench.open({
-    folder: copyOfDemo(bench.folder, "old"),
-    file: "configs/hot_start.py",
-    settings: { "tried.path": [path.join(old, "tried")] },
-  });
-  // The one on PATH is used instead, and what was wrong with the other is told.
-  await waitFor("what is wrong with it", () => window.notifications(), (texts) => texts.some((text) => /it is tried 0\.0\.1; 0\.\d+\.\d+ or newer is needed/.test(text)));
-  await seesTheRepeat(window);
-  bench.changeSettings(settings);
-  await waitFor("what is wrong with it", () => window.notifications(), (texts) => texts.some((text) => /\/nowhere\/tried/.test(text)));
+  const settings = { "tried.path": [path.join(old, "tried")] };
+  const window = await bench.open({ folder: copyOfDemo(bench.folder, "old"), file: "configs/hot_start.py", settings });
+  const told = (expected: RegExp): Promise<string[]> =>
+    waitFor(`a message like ${String(expected)}`, () => window.notifications(), (texts) => texts.some((text) => expected.test(text)));
+  await told(/it is tried 0\.0\.1; \d+\.\d+\.\d+ or newer is needed/);
+  await seesTheRepeat(window); // by the one on PATH
+  await bench.changeSettings(window, { "tried.path": ["/nowhere/tried"] });
+  await told(/\/nowhere\/tried/);
   await window.close();
 });
 

@@ -17,8 +17,9 @@ export function scenarios(start: () => Promise<Workbench>): (name: string, run: 
         await run(bench);
       } catch (error) {
         const failed = name.replaceAll(/[^\w]+/g, "-").slice(0, 60);
-        for (const [i, window] of bench.windows.entries()) {
-          if (!window.page.isClosed()) await window.shot(`failed-${failed}-${i}`).catch(() => undefined);
+        for (const [i, window] of bench.windows.filter((one) => !one.page.isClosed()).entries()) {
+          await window.shot(`failed-${failed}${i > 0 ? `-${i}` : ""}`).catch(() => undefined);
+          await window.close().catch(() => undefined); // what runs for it would be in the way of the next test
         }
         throw error;
       }

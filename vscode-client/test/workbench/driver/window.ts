@@ -23,8 +23,9 @@ export class Window {
     readonly folder: string | undefined,
   ) {
     page.on("dialog", (dialog) => {
+      if (dialog.type() === "beforeunload") return void dialog.accept(); // the window is being closed with unsaved text
       this.dialogs.push(`${dialog.type()}: ${dialog.message()}`);
-      void dialog.dismiss();
+      return void dialog.dismiss();
     });
     page.context().on("request", (request) => {
       const url = new URL(request.url());
@@ -40,9 +41,7 @@ export class Window {
   async openFile(relative: string): Promise<void> {
     await this.page.keyboard.press("Control+P");
     await this.quickInput().fill(relative);
-    const row = this.quickRows().filter({ hasText: path.basename(relative) }).first();
-    await row.waitFor();
-    await this.page.keyboard.press("Enter");
+    await this.quickRows().filter({ hasText: path.basename(relative) }).first().click();
     await this.editorShows(path.basename(relative));
   }
 
@@ -196,7 +195,8 @@ export class Window {
 
   /** The texts of the inlay hints that are in sight: what stands in the lines that the file does not hold. */
   async inlayHints(): Promise<string[]> {
-    return (await this.editor().locator(".view-line span[class*='dyn-rule']").allInnerTexts()).map(oneLine);
+    const texts = await this.editor().locator(".view-line span[class*='dyn-rule']").allInnerTexts();
+    return texts.map(oneLine).filter((text) => text !== "");
   }
 
   /** The labels in the list of suggestions, which is opened at the cursor. */
@@ -215,7 +215,6 @@ export class Window {
   /** Opens the quick fixes at the cursor and chooses the one whose title matches. */
   async quickFix(title: RegExp): Promise<void> {
     const menu = this.page.locator(".action-widget");
-    const row = menu.locator(".monaco-list-row.action .title").filter({ hasText: title }).first();
     const open = async (): Promise<string[]> => {
       if (!(await menu.isVisible())) {
         await this.page.keyboard.press("Control+.");
@@ -225,8 +224,12 @@ export class Window {
       if (!titles.some((text) => title.test(text))) await this.page.keyboard.press("Escape");
       return titles;
     };
-    await waitFor(`a quick fix ${String(title)}`, open, (titles) => titles.some((text) => title.test(text)));
-    await row.click();
+    const offered = await waitFor(`a quick fix ${String(title)}`, open, (titles) => titles.some((text) => title.test(text)));
+    // By keys: the widget moves under the mouse while lenses come and go above it.
+    for (let steps = offered.findIndex((text) => title.test(text)); steps > 0; steps--) await this.page.keyboard.press("ArrowDown");
+    const focused = menu.locator(".monaco-list-row.focused .title");
+    await waitFor(`the quick fix ${String(title)} to be chosen`, () => focused.allInnerTexts(), (texts) => texts.some((text) => title.test(text)));
+    await this.page.keyboard.press("Enter");
     await menu.waitFor({ state: "hidden" });
   }
 
@@ -287,12 +290,26 @@ export class Window {
     return this.pane(title).locator(".monaco-list-row");
   }
 
-  /** What the rows of a view say: label and description. */
+  /** What the rows of a view say, from top to bottom: label, " · ", description. */
   async rowTexts(title: string): Promise<string[]> {
     const rows = await this.rows(title).evaluateAll((elements) =>
-      elements.map((element) => ({ text: (element as HTMLElement).innerText, top: element.getBoundingClientRect().top })),
+      elements.map((element) => {
+        const part = (name: string): string => element.querySelector(name)?.textContent ?? "";
+        return { texts: [part(".label-name"), part(".label-description")], top: element.getBoundingClientRect().top };
+      }),
     );
-    return rows.sort((a, b) => a.top - b.top).map((row) => oneLine(row.text));
+    return rows.sort((a, b) => a.top - b.top).map(({ texts }) => texts.map(oneLine).filter((text) => text !== "").join(" · "));
+  }
+
+  /** The row whose label begins so. */
+  row(title: string, label: string | RegExp): Locator {
+    const exactly = typeof label === "string" ? new RegExp(`^${label.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}`) : label;
+    return this.rows(title).filter({ has: this.page.locator(".label-name").filter({ hasText: exactly }) }).first();
+  }
+
+  /** What a screen reader is told of each row. */
+  async spokenRows(title: string): Promise<string[]> {
+    return this.rows(title).evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label") ?? ""));
   }
 
   async waitForRows(title: string, what: string, passes: (rows: string[]) => boolean, seconds = 30): Promise<string[]> {
@@ -300,11 +317,11 @@ export class Window {
   }
 
   /** Unfolds a row of a view. */
-  async expand(title: string, text: string | RegExp): Promise<void> {
-    const row = this.rows(title).filter({ hasText: text }).first();
+  async expand(title: string, label: string | RegExp): Promise<void> {
+    const row = this.row(title, label);
     await row.waitFor();
     if ((await row.getAttribute("aria-expanded")) !== "true") await row.locator(".monaco-tl-twistie").click();
-    await waitFor(`the row ${String(text)} to unfold`, () => row.getAttribute("aria-expanded"), (state) => state === "true");
+    await waitFor(`the row ${String(label)} to unfold`, () => row.getAttribute("aria-expanded"), (state) => state === "true");
   }
 
   // -- the record panel
@@ -320,7 +337,10 @@ export class Window {
     await this.page.screenshot({ path: path.join(this.out, `${name}.png`) });
   }
 
+  /** Leaves the page first, so that the workbench ends what ran for it. */
   async close(): Promise<void> {
+    if (this.page.isClosed()) return;
+    await this.page.goto("about:blank");
     await this.page.context().close();
   }
 }

@@ -23,6 +23,7 @@ const QUIET: Settings = {
   "extensions.autoCheckUpdates": false,
   "extensions.ignoreRecommendations": true,
   "git.enabled": false,
+  "remote.autoForwardPorts": false,
   "update.mode": "none",
   "chat.disableAIFeatures": true,
   "chat.commandCenter.enabled": false,
@@ -35,6 +36,9 @@ const QUIET: Settings = {
   "files.hotExit": "off",
   "window.confirmBeforeClose": "never",
 };
+
+/** Settings of the scopes machine and machine-overridable: here as in any remote window they are not the user's but the machine's. */
+const MACHINE_SETTINGS = ["tried.path", "tried.interpreter", "tried.pool.sources", "tried.remote"];
 
 export interface WorkbenchOptions {
   /** Names the folder of its logs and screenshots. */
@@ -106,7 +110,11 @@ export class Workbench {
 
   /** A window of a browser profile of its own: nothing is remembered from one to the next. */
   async open(options: OpenOptions): Promise<Window> {
-    this.changeSettings(options.settings ?? {});
+    const { user, machine } = this.divided(options.settings ?? {});
+    for (const [kind, text] of [["User", user], ["Machine", machine]] as const) {
+      fs.mkdirSync(path.dirname(this.settingsFile(kind)), { recursive: true });
+      fs.writeFileSync(this.settingsFile(kind), text);
+    }
     const context = await this.browser.newContext({ viewport: options.viewport ?? { width: 1280, height: 800 } });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const page = await context.newPage();
@@ -125,11 +133,32 @@ export class Workbench {
     return window;
   }
 
-  /** Writes the user settings anew: those of the workbench and these. Windows that are open follow. */
-  changeSettings(settings: Settings): void {
-    const file = path.join(this.folder, "user", "User", "settings.json");
-    fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, JSON.stringify({ ...this.settings, ...settings }, null, 2));
+  /**
+   * Changes the settings to those of the workbench and these. Those of the user in the window's editor, as a person does:
+   * what is changed behind its back is not looked at before the next window. Those of the machine on the disk.
+   */
+  async changeSettings(window: Window, settings: Settings): Promise<void> {
+    const { user, machine } = this.divided(settings);
+    fs.writeFileSync(this.settingsFile("Machine"), machine);
+    if (fs.readFileSync(this.settingsFile("User"), "utf8") === user) return;
+    await window.command("Preferences: Open User Settings (JSON)");
+    await window.editorShows("settings.json");
+    await window.page.locator(".monaco-editor.focused").first().waitFor();
+    await window.page.keyboard.press("Control+A");
+    await window.page.keyboard.insertText(user);
+    await window.save();
+    await window.command("View: Close Editor");
+  }
+
+  private divided(settings: Settings): { user: string; machine: string } {
+    const all = Object.entries({ ...this.settings, ...settings });
+    const part = (ofMachine: boolean): string =>
+      JSON.stringify(Object.fromEntries(all.filter(([name]) => MACHINE_SETTINGS.includes(name) === ofMachine)));
+    return { user: part(false), machine: part(true) };
+  }
+
+  private settingsFile(kind: "User" | "Machine"): string {
+    return path.join(this.folder, "user", kind, "settings.json");
   }
 
   /** The process ids of servers of tried that run in this workbench; `program`: what their command line holds. */
