@@ -42,7 +42,7 @@ test("each outcome has an icon of its own", () => {
   const outcomes: Outcome[] = ["dead_end", "works", "inconclusive", "running", "unknown"];
   assert.deepEqual(
     outcomes.map((outcome) => only({ outcome }).icon?.name),
-    ["circle-slash", "pass", "question", "sync", "circle-outline"],
+    ["circle-slash", "pass", "question", "sync", "circle-large-outline"],
   );
 });
 
