@@ -75,6 +75,21 @@ def test_a_dead_end_and_what_is_no_experiment() -> None:
     assert (search.outcome, search.cause, search.result, search.time, search.differences) == ("unknown", *[None] * 4)
 
 
+def test_what_was_written_of_one_replicate_is_told_of_all() -> None:
+    silent = scored("silent", 0.5, {**BASE, "seed": 1}, timestamp="2026-11-30", generated_headline="finished")
+    written = scored("written", 0.5, {**BASE, "seed": 2}, conclusion={"headline": "noisy", "outcome": "completed"})
+    (row,) = rows_of(silent, written)
+    assert {row.scored.record.id, *row.records} == {"silent", "written"}
+    assert (row.why, row.why_kind) == ("noisy", "written")
+    (alone,) = rows_of(silent)
+    assert (alone.why, alone.why_kind) == ("finished", "generated")
+    noted = scored("noted", 0.5, {**BASE, "seed": 3}, notes="what it is meant to show", source="journal")
+    (first,) = rows_of(silent, noted)  # notes of a journal may as well be written before a run
+    assert (first.why, first.why_kind) == ("finished", "generated")
+    (dead,) = (row for row in rows_of(DEAD, silent) if row.records == ("dead",))
+    assert (dead.why, dead.why_kind) == ("out of memory after 19 s", "written")
+
+
 def test_replicates_that_ended_otherwise_tell_the_cause_of_those_that_the_row_tells_of() -> None:
     failed = [
         record(f"f{seed}", {**BASE, "seed": seed}, conclusion={"outcome": "crashed"}, cause="out_of_memory")

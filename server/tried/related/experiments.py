@@ -10,13 +10,15 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from tried.analysis import Analysis, leading_draft
 from tried.findings.find import own_line
 from tried.findings.settings import FindingSettings
 from tried.pool.history.run import Run
-from tried.pool.history.run_row import NO_TIME
+from tried.pool.history.run_row import NO_TIME, Flag
+from tried.pool.record import ExperimentRecord
 from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.breakdown import ScoredRecord
 from tried.ranking.policy import Policy
@@ -28,9 +30,12 @@ from tried.related.experiment import Experiment
 from tried.related.grouping import Grouping
 from tried.related.ordering import Sort, ordered
 from tried.related.outcome import Outcome, common_outcome, ids_with, outcome_of, outcome_of_run
+from tried.related.record_view import HeadlineKind, headline_of_view
 from tried.related.result import result_of
 
 MOST_ROWS: Final = 5_000
+_MOST_ASKED: Final = 8
+"""Replicates that are asked for words of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +154,17 @@ class RelatedExperiments:
     def _row(self, place: int, scored: ScoredRecord) -> Experiment:
         record = scored.record
         runs = list(self._replicates(record.id))
+        why, why_kind = what_is_told(record, runs)
         if not runs:
             outcome = outcome_of(record, self.snapshot)
-            return Experiment(scored, place, (record.id,), outcome, None, record.time, None, None)
+            return Experiment(scored, place, (record.id,), why, why_kind, outcome, None, record.time, None, None)
         outcome = common_outcome(runs)
         return Experiment(
             scored=scored,
             rank=place,
             records=tuple(run.id for run in runs),
+            why=why,
+            why_kind=why_kind,
             outcome=outcome,
             cause=next(run.cause for run in runs if outcome_of_run(run) == outcome) if outcome == "dead_end" else None,
             time=latest_of(runs),
@@ -184,6 +192,17 @@ def filtered_query(query: RetrievalQuery, chosen: Filter) -> RetrievalQuery:
         source=chosen.source,
         containing=chosen.text,
     )
+
+
+def what_is_told(record: ExperimentRecord, runs: Sequence[Run]) -> tuple[str, HeadlineKind]:
+    """What somebody wrote of a record, else of one of its replicates `runs`; else what the record shows by itself."""
+    told = headline_of_view(record)
+    if told[1] != "written":
+        noted = (run for run in runs if run.id != record.id and run.has(Flag.WRITTEN))
+        for run in islice(noted, _MOST_ASKED):
+            if (other := headline_of_view(run.record))[1] == "written":
+                return other
+    return told
 
 
 def latest_of(runs: Sequence[Run]) -> datetime | None:

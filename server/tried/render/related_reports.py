@@ -19,7 +19,6 @@ from tried.related.differences import Differences
 from tried.related.experiment import Experiment
 from tried.related.experiments import Experiments
 from tried.related.facets import Facet, Facets
-from tried.related.record_view import headline_of_view
 from tried.related.result import Result
 from tried.render.escape import shortened
 from tried.render.record_reports import LINE_LENGTH, line, source_of, web_address
@@ -101,7 +100,6 @@ def cut_id(record_id: str) -> str:
 
 def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
     record = each.scored.record
-    why, kind = headline_of_view(record)
     differences = each.differences or Differences()
     return {
         "record": cut_id(record.id),
@@ -117,8 +115,8 @@ def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
         "time": rfc3339(each.time) if each.time is not None else None,
         "age": _age(each.time, now),
         "result": result_json(each.result) if each.result is not None else None,
-        "why": line(why),
-        "why_kind": kind,
+        "why": line(each.why),
+        "why_kind": each.why_kind,
         "differences": [_difference(one) for one in differences.shown],
         "differences_total": differences.total,
         "is_compared": each.differences is not None,
