@@ -152,10 +152,10 @@ class RecordPanel implements vscode.Disposable {
     this.#refresh();
   }
 
-  /** The config that is edited, whichever the record was opened from. */
+  /** The config that is edited, whichever the record was opened from; nothing to compare with where that is none. */
   #follow(): void {
     const uri = this.#tried.activeConfig.document?.uri.toString();
-    if (this.#shown && uri !== undefined) this.#shown = { record: this.#shown.record, uri };
+    if (this.#shown) this.#shown = { record: this.#shown.record, ...(uri === undefined ? {} : { uri }) };
     this.#refresh();
   }
 
