@@ -35,7 +35,7 @@ scenario("the three views are filled, and follow what is typed", async (bench) =
   await window.expand("Related", /^learning rate 0\.01$/);
   await window.waitForRows("Related", "why, in its own words", (rows) => rows.some((row) => row.includes("Loss became NaN at step 910")));
   await window.waitForRows("Related", "no difference", (rows) => rows.some((row) => row.includes("No compared parameter differs")));
-  await window.waitForRows("Related", "bars of the score", (rows) => rows.some((row) => /^[█▏▎▍▌▋▊▉]+ · lexical 0\.\d+/.test(row)));
+  await window.waitForRows("Related", "bars of the score", (rows) => rows.some((row) => /^0\.\d+ · [█▏▎▍▌▋▊▉]+ lexical$/.test(row)));
   await window.shot("unfolded");
 
   await window.retype('"lr": 1e-2', "1e-2", "2e-3");

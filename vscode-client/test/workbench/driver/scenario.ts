@@ -10,7 +10,7 @@ export function scenarios(start: () => Promise<Workbench>): (name: string, run: 
     if (starting) await (await starting).close();
   });
   return (name, run) => {
-    test(name, { timeout: 180_000 }, async () => {
+    test(name, { timeout: 300_000 }, async () => {
       starting ??= start();
       const bench = await starting;
       try {

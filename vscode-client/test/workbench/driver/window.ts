@@ -51,8 +51,9 @@ export class Window {
     await this.editor().locator(".view-line").first().waitFor();
   }
 
+  /** The text editor, also while another part, such as the record panel, has the focus. */
   editor(): Locator {
-    return this.page.locator(".editor-group-container.active .editor-instance .monaco-editor").first();
+    return this.page.locator(".editor-group-container .editor-instance .monaco-editor:visible").first();
   }
 
   /** The text that the editor shows, as lines from top to bottom. */

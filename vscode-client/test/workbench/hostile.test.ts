@@ -1,0 +1,101 @@
+/** Records that mean harm, and very many records: shown as text, clipped, and nothing runs. */
+
+import assert from "node:assert/strict";
+import { CONFIG, HARMFUL, harmfulRecord, manyRecords, project } from "./driver/journals";
+import { scenarios } from "./driver/scenario";
+import { waitFor } from "./driver/waiting";
+import type { Window } from "./driver/window";
+import { Workbench } from "./driver/workbench";
+
+const scenario = scenarios(() => Workbench.start({ name: "hostile" }));
+const viewport = { width: 1600, height: 1000 };
+
+/** Looks at every place where the record with this dropout is shown, and opens all that can be opened. */
+async function lookAtEverything(window: Window, dropout: number, name: string): Promise<void> {
+  const value = String(dropout);
+  await window.waitForSquiggle("warning", "");
+  const hover = await window.hover("dropout", value, /diverged/);
+  assert.ok(hover.length < 50_000, `a hover of ${hover.length} characters`);
+  await window.shot(`${name}-hover`);
+  await assertInert(window);
+  await window.closeHover();
+
+  await window.expand("In This File", /^ran before/);
+  await window.row("In This File", "HARM-").click();
+  const panel = window.panel();
+  await waitFor("the panel of that record", () => panel.locator("table.parameters").innerText(), (text) => text.includes(value));
+  for (const more of await panel.getByRole("button", { name: "show all" }).all()) await more.click({ timeout: 3000 }).catch(() => undefined);
+  await window.shot(`${name}-panel`);
+  for (const row of [...(await window.rowTexts("Related")), ...(await window.rowTexts("In This File"))]) {
+    assert.ok(row.length <= 700, `a row of ${row.length} characters: ${row.slice(0, 200)}`);
+  }
+  await assertInert(window);
+}
+
+/** Nothing ran, nothing was asked for, nothing was opened, and no element came from a record. */
+async function assertInert(window: Window): Promise<void> {
+  assert.deepEqual(window.dialogs, []);
+  assert.deepEqual(window.foreignRequests, []);
+  for (const frame of window.page.frames()) {
+    assert.equal(await frame.evaluate(() => (globalThis as { harm?: unknown }).harm), undefined, `a script of a record ran in ${frame.url()}`);
+    const foreign = await frame.locator("[src*='harm.example'], [href*='harm.example'], [href^='javascript:'], [data-href^='command:workbench'], [data-href*='javascript:']").count();
+    assert.equal(foreign, 0, `an element of a record is in ${frame.url()}`);
+  }
+  assert.equal(await window.page.locator(".tab").filter({ hasText: "Untitled" }).count(), 0);
+}
+
+/** The panel's own document: what stands in it as text, and which elements it has. */
+async function assertPlainPanel(window: Window, text: string): Promise<void> {
+  const body = window.panel().locator("body");
+  const shown = await body.evaluate((element) => element.textContent);
+  assert.ok(shown.includes(text), `the panel does not show ${text}: ${shown.slice(0, 500)}`);
+  assert.equal(await body.locator("img, iframe, object, embed, form, a[href]").count(), 0);
+  assert.equal(await body.locator("script").count(), 1, "only its own script");
+}
+
+scenario("Markdown, HTML, scripts, command links, right-to-left marks and ANSI codes are text, and no more", async (bench) => {
+  const dropout = (i: number): number => (41 + i) / 100;
+  const harmful = HARMFUL.map((text, i) => harmfulRecord(`HARM-${i + 1}`, text, 0, dropout(i)));
+  const config = CONFIG.replace("dropout: 0.3", "dropout: 0.41");
+  const made = project(bench.folder, "texts", [...manyRecords(20), ...harmful], config);
+  const window = await bench.open({ folder: made.folder, file: made.config, viewport });
+  await window.editorShows("config.yaml");
+  await window.showSidebar();
+  for (const [i, text] of HARMFUL.entries()) {
+    if (i > 0) await window.retype("dropout", String(dropout(i - 1)), String(dropout(i)));
+    await lookAtEverything(window, dropout(i), `text-${i + 1}`);
+    if (/^[<[]/.test(text)) await assertPlainPanel(window, text);
+  }
+  assert.ok((await window.rowTexts("Related")).some((row) => row.includes("<script>window.harm=2</script>")));
+  await window.close();
+});
+
+scenario("a record whose every text is 100 KB is clipped", async (bench) => {
+  const long = `${HARMFUL.join(" ")} ${"long ".repeat(100)}`;
+  const made = project(bench.folder, "long", [...manyRecords(20), harmfulRecord("HARM-99", long, 100_000)], CONFIG);
+  const window = await bench.open({ folder: made.folder, file: made.config, viewport });
+  await window.editorShows("config.yaml");
+  await window.showSidebar();
+  await lookAtEverything(window, 0.3, "long");
+  const size = await window.panel().locator("body").evaluate((element) => element.textContent.length);
+  assert.ok(size < 200_000, `the panel holds ${size} characters`);
+  await window.close();
+});
+
+scenario("5,000 related records are listed, and the list stays usable", async (bench) => {
+  const made = project(bench.folder, "many", manyRecords(5000), CONFIG);
+  const window = await bench.open({ folder: made.folder, file: made.config, viewport, settings: { "tried.ranking.limit": 5000 } });
+  await window.editorShows("config.yaml");
+  await window.showSidebar();
+  const listed = window.pane("Related").locator(".monaco-list-row[aria-setsize='5000']");
+  await waitFor("5,000 rows", () => listed.count(), (count) => count > 0, 60);
+  await window.rows("Related").first().click({ position: { x: 60, y: 8 } });
+  await window.panel().locator("header .headline").waitFor();
+  await window.rows("Related").first().press("End");
+  const last = window.pane("Related").locator(".monaco-list-row[aria-posinset='5000']");
+  await waitFor("the last row", () => last.count(), (count) => count === 1);
+  await window.shot("many");
+  await window.retype("lr: 0.05", "0.05", "0.06");
+  await waitFor("the panel to follow", () => window.panel().locator("table.parameters tr.different").allInnerTexts(), (rows) => rows.some((row) => row.includes("0.06")));
+  await window.close();
+});
