@@ -8,7 +8,7 @@ export interface PageParts {
   /** Of the webview: where its own files come from. */
   source: string;
   script: string;
-  style: string;
+  styles: readonly string[];
   /** New for each page. */
   nonce: string;
 }
@@ -17,14 +17,14 @@ export function contentSecurityPolicy(source: string, nonce: string): string {
   return ["default-src 'none'", `style-src ${source}`, `script-src 'nonce-${nonce}'`, "base-uri 'none'", "form-action 'none'"].join("; ");
 }
 
-export function pageHtml({ source, script, style, nonce }: PageParts): string {
+export function pageHtml({ source, script, styles, nonce }: PageParts): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${attribute(contentSecurityPolicy(source, nonce))}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${attribute(style)}">
+${styles.map((style) => `<link rel="stylesheet" href="${attribute(style)}">`).join("\n")}
 <title>Record</title>
 </head>
 <body>

@@ -12,6 +12,7 @@ import { webHost } from "./model";
 
 export const VIEW_TYPE = "tried.record";
 
+const STYLES = ["record.css", "record-plots.css", "record-tables.css"];
 /** A pool that is being read changes many times: the panel asks again this long after it last did. */
 const POOL_DELAY_MS = 700;
 
@@ -137,7 +138,7 @@ class RecordPanel implements vscode.Disposable {
     webview.html = pageHtml({
       source: webview.cspSource,
       script: webview.asWebviewUri(vscode.Uri.joinPath(root, "dist", "webview.js")).toString(),
-      style: webview.asWebviewUri(vscode.Uri.joinPath(root, "media", "record.css")).toString(),
+      styles: STYLES.map((name) => webview.asWebviewUri(vscode.Uri.joinPath(root, "media", name)).toString()),
       nonce: randomBytes(18).toString("base64url"),
     });
     return panel;
@@ -218,6 +219,7 @@ class RecordPanel implements vscode.Disposable {
       case "ready":
         this.#isReady = true;
         if (this.#view) this.#postView();
+        else if (this.#shown) this.#post({ type: "loading", short: line(this.#shown.record, 80) });
         this.#refresh();
         return;
       case "show":

@@ -295,7 +295,7 @@ function bestLabel(
   const side = half + gap;
   for (const [right, down] of [[0, -rise], [side, 0], [-side, 0], [side, -rise / 2], [-side, -rise / 2], [0, rise]] as const) {
     const [x, y] = [best.x + right, best.y + down];
-    const isInside = x - half >= frame.left && x + half <= frame.right && y - fontSize / 2 >= frame.top - 4 && y + fontSize / 2 <= frame.bottom;
+    const isInside = x - half >= frame.left && x + half <= frame.right && y - fontSize / 2 >= frame.top - 5 && y + fontSize / 2 <= frame.bottom;
     const hides = placed.some((one) => one !== best && Math.abs(one.x - x) < half + 4 && Math.abs(one.y - y) < fontSize / 2 + 4);
     if (isInside && !hides && (draft === null || Math.abs(draft - x) > half + 2)) return { x: round(x), y: round(y), text };
   }

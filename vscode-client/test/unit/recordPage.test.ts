@@ -6,7 +6,7 @@ import { contentSecurityPolicy, pageHtml } from "../../src/record/html";
 import { fromPage, keptRecord } from "../../src/record/messages";
 
 const SOURCE = "https://*.vscode-cdn.net";
-const PARTS = { source: SOURCE, script: "https://x/dist/webview.js", style: "https://x/media/record.css", nonce: "n0nce" };
+const PARTS = { source: SOURCE, script: "https://x/dist/webview.js", styles: ["https://x/media/record.css", "https://x/media/more.css"], nonce: "n0nce" };
 
 function directives(policy: string): Record<string, string> {
   return Object.fromEntries(policy.split("; ").map((one) => [one.slice(0, one.indexOf(" ")), one.slice(one.indexOf(" ") + 1)]));
@@ -22,10 +22,13 @@ test("the policy lets in the page's own script and style, and nothing else", () 
   });
 });
 
-test("the page has one script, with the nonce, one style, and no handler, style or address of its own", () => {
+test("the page has one script, with the nonce, its style sheets, and no handler, style or address of its own", () => {
   const html = pageHtml(PARTS);
   assert.deepEqual(html.match(/<script[^>]*>/g), ['<script nonce="n0nce" src="https://x/dist/webview.js">']);
-  assert.deepEqual(html.match(/<link[^>]*>/g), ['<link rel="stylesheet" href="https://x/media/record.css">']);
+  assert.deepEqual(html.match(/<link[^>]*>/g), [
+    '<link rel="stylesheet" href="https://x/media/record.css">',
+    '<link rel="stylesheet" href="https://x/media/more.css">',
+  ]);
   assert.match(html, /<html lang="en">/);
   assert.match(html, /<meta http-equiv="Content-Security-Policy" content="default-src 'none'; /);
   assert.doesNotMatch(html, /\son\w+=|\sstyle=|<style|javascript:|<script[^>]*>[^<]/);
@@ -46,8 +49,10 @@ test("no source of the panel parses markup or text as code", () => {
   for (const file of files) assert.doesNotMatch(fs.readFileSync(file, "utf8"), forbidden, path.basename(file));
 });
 
-test("the style sheet fetches nothing and names no colour of its own", () => {
-  const css = fs.readFileSync(path.resolve("media", "record.css"), "utf8");
+test("the style sheets fetch nothing and name no colour of their own", () => {
+  const sheets = fs.readdirSync("media").filter((name) => name.endsWith(".css"));
+  assert.ok(sheets.includes("record.css"));
+  const css = sheets.map((name) => fs.readFileSync(path.join("media", name), "utf8")).join("\n");
   assert.doesNotMatch(css, /url\(|@import|@font-face|#[0-9a-f]{3,8}\b|\brgba?\(|\bhsla?\(/i);
   const named = css.match(/var\(--(?!vscode-|small|line|faint|bad|good|open|busy|here|mono|text-link-decoration)[\w-]+/g);
   assert.equal(named, null);
