@@ -184,6 +184,12 @@ def test_what_no_parameter_is_to_blame_for_is_not_counted(error: str) -> None:
     assert around(ended("d:1", {**BASE, "lr": 0.5}, conclusion={"outcome": "crashed", "headline": error})) == 0
 
 
+def test_a_dead_end_of_code_alone_is_not_counted() -> None:
+    change = {"change": "CodeChanged", "from_sha": "aaaaaaa", "to_sha": "bbbbbbb"}
+    made: dict[str, Any] = {"derivation": {"changes": [change]}}
+    assert around(bad("d:1", {**BASE, "lr": 0.5}, **made)) == 0
+
+
 def test_a_dead_end_by_a_change_that_the_draft_has_not_is_one_step_farther() -> None:
     change = {"change": "ParamChanged", "key": "ema", "from": None, "to": True}
     made: dict[str, Any] = {"derivation": {"changes": [change]}}

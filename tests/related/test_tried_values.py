@@ -101,6 +101,30 @@ def test_results_are_compared_by_the_metric_that_most_runs_have() -> None:
     assert [(tried.value, tried.best) for tried in found.values] == [(1, Best("val_acc", 0.6, "a:2")), (2, None)]
 
 
+def test_a_key_that_runs_spelled_in_several_ways_is_one_key() -> None:
+    """Trackers write `optimizer.lr`, `optimizer/lr` or `optimizer__lr`."""
+    rest = {"depth": 4, "width": 128, "dropout": 0.1}
+    runs = [
+        good("a:1", {**rest, "optimizer.lr": 0.1}, 0.5),
+        bad("a:2", {**rest, "optimizer/lr": "0.1"}),
+        good("a:3", {**rest, "optimizer__lr": 0.1}, 0.7),
+        good("a:4", {**rest, "optimizer/lr": 0.2}, 0.6),
+    ]
+    found = key_of("optimizer: {lr: 0.2}\ndepth: 4\nwidth: 128\ndropout: 0.1\n", "optimizer.lr", *runs)
+    assert found is not None
+    told = [(tried.value, tried.runs, tried.worked, tried.dead_ends, tried.best) for tried in found.values]
+    assert told == [(0.1, 3, 2, 1, Best("val_acc", 0.7, "a:3")), (0.2, 1, 1, 0, Best("val_acc", 0.6, "a:4"))]
+    hopeless = [bad("a:1", {**rest, "lr": 0.1}), bad("a:2", {**rest, "lr": "0.10"}), good("a:3", {**rest, "lr": 0.2})]
+    found = key_of(BASE, "lr", *hopeless)
+    assert found is not None
+    assert [(tried.value, tried.is_dead_end) for tried in found.values] == [(0.2, False), (0.1, True)]
+
+
+def test_a_trial_of_the_machinery_gives_no_result() -> None:
+    runs = [lr("a:1", 0.01, 0.5), lr("a:2", 0.01, 0.9, tags=["debug"]), lr("a:3", 0.2, 0.3)]
+    assert own_values(BASE, *runs)["lr"].best == Best("val_acc", 0.5, "a:1")
+
+
 def test_the_value_that_is_being_typed_does_not_matter() -> None:
     for half in ("lr: 0.\n", "lr:\n", "lr: 77\n", "lr: what\n"):
         text = half + "depth: 4\nwidth: 128\ndropout: 0.1\n"
