@@ -115,6 +115,8 @@ def test_replicates_that_ended_otherwise_tell_the_cause_of_those_that_the_row_te
         (Filter(text="warm"), [("other",)], 1),
         (Filter(text="memory dep"), [("dead",)], 1),
         (Filter(text="no such thing"), [], 0),
+        (Filter(text="seed-1"), [("seed-1",)], 1),
+        (Filter(text="seed-1", outcome="dead_end"), [], 0),
     ],
 )
 def test_filters(chosen: Filter, found: Sequence[tuple[str, ...]], total: int) -> None:
@@ -206,6 +208,35 @@ class TestFacets:
         assert named("tag", "two spaces", snapshot, show) == "two  spaces"
         assert named("tag", "plain", snapshot, show) == "plain"
         assert named("source", "plain", snapshot, show) == "plain"
+
+
+class TestSearchingForIds:
+    RUNS = (
+        record("mlflow:c94d1f60aa", {**BASE, "depth": 1}),
+        record("mlflow:c94e000000", {**BASE, "depth": 2}, name="like c94d, but shallow"),
+        record("hydra:out:2026-11-01/3", {**BASE, "depth": 3}),
+        record("EXP-12", {**BASE, "depth": 4}),
+    )
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("mlflow:c94d", ["mlflow:c94d1f60aa"]),
+            ("C94D1F", ["mlflow:c94d1f60aa"]),
+            ("…:c94d1f60", ["mlflow:c94d1f60aa"]),
+            ("2026-11-01/3", ["hydra:out:2026-11-01/3"]),
+            (" exp-1 ", ["EXP-12"]),
+            ("c94d", ["mlflow:c94d1f60aa", "mlflow:c94e000000"]),  # an id, and a word of another record
+            ("94d1", []),
+            ("c94", ["mlflow:c94e000000"]),  # too short for an id: that word again
+            ("like c94", ["mlflow:c94e000000"]),
+            ("", ["EXP-12", "hydra:out:2026-11-01/3", "mlflow:c94d1f60aa", "mlflow:c94e000000"]),
+        ],
+    )
+    def test_by_their_beginnings(self, text: str, found: list[str]) -> None:
+        listed = related(*self.RUNS, chosen=Filter(text=text)).listed(20)
+        assert sorted(each for row in listed.rows for each in row.records) == found
+        assert listed.total == len(found)
 
 
 @st.composite

@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 from tried.pool.record import ExperimentRecord, sources_of
 from tried.ranking.breakdown import ScoredRecord, Term
-from tried.ranking.query import RetrievalQuery
-from tried.ranking.rank import Standing, passing, standing_of
+from tried.ranking.rank import Standing, standing_of
 from tried.record_names import find_record, short_id
 from tried.related.experiments import RelatedExperiments, row_limit
 from tried.related.outcome import Outcome, outcome_of
@@ -91,7 +90,7 @@ def _reasons(record: ExperimentRecord, related: RelatedExperiments) -> Iterator[
     if chosen.source is not None and chosen.source not in sources_of(record):
         own = ", ".join(sources_of(record)) or "a journal"
         yield f"the list is narrowed to {chosen.source}, and this one comes from {own}"
-    if chosen.text and not _passes(record, RetrievalQuery(containing=chosen.text), related):
+    if chosen.text and not related.holds_text(record.id):
         yield f"the list is narrowed to what contains “{chosen.text.strip()}”, and this one does not"
 
 
@@ -100,10 +99,6 @@ def _tags(tags: Sequence[str]) -> str:
         return "no tag"
     shown = ", ".join(tags[:_SHOWN_TAGS])
     return f"{'the tag' if len(tags) == 1 else 'the tags'} {shown}{', …' if len(tags) > _SHOWN_TAGS else ''}"
-
-
-def _passes(record: ExperimentRecord, query: RetrievalQuery, related: RelatedExperiments) -> bool:
-    return bool(passing(query, related.snapshot.index, now=related.now, among=(record.id,)))
 
 
 def _cut(own: Standing, rank: int, limit: int, related: RelatedExperiments) -> str:

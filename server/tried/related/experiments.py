@@ -32,6 +32,7 @@ from tried.related.ordering import Sort, ordered
 from tried.related.outcome import Outcome, common_outcome, ids_with, outcome_of, outcome_of_run
 from tried.related.record_view import HeadlineKind, headline_of_view
 from tried.related.result import result_of
+from tried.related.searching import ids_beginning
 
 MOST_ROWS: Final = 5_000
 _MOST_ASKED: Final = 8
@@ -41,7 +42,7 @@ _MOST_ASKED: Final = 8
 @dataclass(frozen=True, slots=True)
 class Filter:
     """What the records of a list have in common; all of it holds together. Of `text` every word must occur in the
-    record, of the last one a beginning."""
+    record, of the last one a beginning; or it is the beginning of the record's id."""
 
     outcome: Outcome | None = None
     research_line: str | None = None
@@ -89,7 +90,15 @@ class RelatedExperiments:
     def query(self) -> RetrievalQuery | None:
         """What the text asks of the pool, among records that pass the filter."""
         asked = self.analysis.query
-        return filtered_query(asked, self.chosen) if asked is not None else None
+        if asked is None:
+            return None
+        query = filtered_query(asked, self.chosen)
+        return replace(query, containing="") if self._named else query
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """The records whose ids begin with the text that is searched for."""
+        return ids_beginning(self.chosen.text, self.snapshot)
 
     @cached_property
     def own_line(self) -> str | None:
@@ -100,7 +109,17 @@ class RelatedExperiments:
 
     @cached_property
     def among(self) -> Collection[str] | None:
-        return ids_with(self.chosen.outcome, self.snapshot) if self.chosen.outcome is not None else None
+        """The ids that pass what rankings know nothing of: the outcome, and beginnings of ids; None for all."""
+        ended = ids_with(self.chosen.outcome, self.snapshot) if self.chosen.outcome is not None else None
+        if not self._named:
+            return ended
+        searched = self._named.union(passing(_words(self.chosen.text), self.snapshot.index, now=self.now))
+        return searched if ended is None else searched & ended
+
+    def holds_text(self, record_id: str) -> bool:
+        """Whether a record is one of those that are searched for."""
+        query = _words(self.chosen.text)
+        return record_id in self._named or bool(passing(query, self.snapshot.index, now=self.now, among=(record_id,)))
 
     def listed(self, limit: int, sort: Sort = "score") -> Experiments:
         """The first `limit` rows, by rank, never more than MOST_ROWS."""
@@ -203,6 +222,10 @@ def what_is_told(record: ExperimentRecord, runs: Sequence[Run]) -> tuple[str, He
             if (other := headline_of_view(run.record))[1] == "written":
                 return other
     return told
+
+
+def _words(text: str) -> RetrievalQuery:
+    return RetrievalQuery(containing=text)
 
 
 def latest_of(runs: Sequence[Run]) -> datetime | None:
