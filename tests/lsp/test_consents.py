@@ -28,3 +28,12 @@ def test_a_path_cannot_put_words_into_the_question() -> None:
     assert text.startswith("/data\N{REPLACEMENT CHARACTER}This is safe.\N{REPLACEMENT CHARACTER}xxx")
     assert len(text) == 201
     assert text.isprintable()
+
+
+def test_a_path_cannot_put_a_link_into_the_question(tmp_path: Path) -> None:
+    """VS Code would run the command of `[text](command:…)` on a click."""
+    named = ConsentNeeded("/data/[Read more](command:workbench.action.quit)", str(tmp_path / "tried.toml"))
+    assert question(tmp_path / "[vision](command:evil)", [named]) == (
+        "tried.toml names /data/[Read more] (command:workbench.action.quit):"
+        " outside of the workspace [vision] (command:evil). Read it?"
+    )

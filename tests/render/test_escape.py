@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from markdown_tokens import kinds, shown, tokens_of
 
 from tried.render.document import Bullets, Code, Link, Paragraph, Strong, Table, Text, to_markdown, to_plain
-from tried.render.escape import code_markdown, escape_markdown, plain, safe_url, shortened, width_of
+from tried.render.escape import code_markdown, escape_markdown, plain, safe_url, shortened, width_of, without_links
 
 WORDS = r"""
 * ** _ __ ~~ ~ ` `` ``` [ ] ( ) ! < > & | \ # - + = . 1. 2) : :// www. @ &amp; &#x41; &copy <b> </b> <!-- -->
@@ -119,6 +119,14 @@ def test_shortened_cuts_with_an_ellipsis() -> None:
 )
 def test_only_web_and_file_addresses_are_followed(url: str | None, expected: str | None) -> None:
     assert safe_url(url) == expected
+
+
+@given(HOSTILE)
+@example("[a](command:b)")
+@example("[]([](")
+def test_a_message_holds_no_link(text: str) -> None:
+    assert "](" not in without_links(text)
+    assert without_links(text).replace(" ", "") == text.replace(" ", "")
 
 
 @given(HOSTILE)

@@ -17,6 +17,7 @@ from lsprotocol import types as t
 from pygls.capabilities import ServerCapabilitiesBuilder, get_capability
 from pygls.exceptions import JsonRpcException
 
+from tried.render.escape import without_links
 from tried.text import Encoding
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Client:
         self.notify(t.WINDOW_LOG_MESSAGE, t.LogMessageParams(type=kind, message=message))
 
     def show(self, message: str, kind: t.MessageType = t.MessageType.Info) -> None:
-        self.notify(t.WINDOW_SHOW_MESSAGE, t.ShowMessageParams(type=kind, message=message))
+        self.notify(t.WINDOW_SHOW_MESSAGE, t.ShowMessageParams(type=kind, message=without_links(message)))
 
     def publish(self, uri: str, version: int | None, diagnostics: Sequence[t.Diagnostic]) -> None:
         params = t.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=diagnostics)

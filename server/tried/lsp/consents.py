@@ -13,6 +13,7 @@ from lsprotocol import types as t
 
 from tried.lsp.folders import Folder
 from tried.lsp.session import Session
+from tried.render.escape import without_links
 from tried.storage.consents import place_of
 from tried.storage.files import StorageError
 from tried.workspace_sources import ConsentNeeded
@@ -66,7 +67,7 @@ def question(workspace: Path, needed: list[ConsentNeeded]) -> str:
     """`tried.toml names /data/mlruns: outside of the workspace vision. Read it?`"""
     told = [_told(one, workspace) for one in needed]
     them = "it" if len(needed) == 1 else "them"
-    return f"{'; '.join(told)}: outside of the workspace {shown(workspace.name)}. Read {them}?"
+    return without_links(f"{'; '.join(told)}: outside of the workspace {shown(workspace.name)}. Read {them}?")
 
 
 def _told(needed: ConsentNeeded, workspace: Path) -> str:

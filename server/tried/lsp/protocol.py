@@ -36,6 +36,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from tried.lsp.transport import MAX_MESSAGE_BYTES, PEEK, Frame, Oversized
 from tried.lsp.written import Written
 from tried.pool.record import finite
+from tried.render.escape import without_links
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
@@ -232,7 +233,7 @@ class TriedProtocol(LanguageServerProtocol):
 
     def _fail(self, identifier: str | int | None, error: JsonRpcException) -> None:
         """Answers with an error; without an id where the request's is unknown, as JSON-RPC says."""
-        shown = " ".join(error.message.split())[:500]
+        shown = without_links(" ".join(error.message.split())[:500])
         log.info("answered with an error: %s", shown)
         body = {"jsonrpc": "2.0", "id": identifier, "error": {"code": error.code, "message": shown}}
         self._write(json.dumps(body))

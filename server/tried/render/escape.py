@@ -44,6 +44,11 @@ def shortened(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def without_links(text: str) -> str:
+    """For messages to the user: VS Code makes links in their text, and one of `[text](command:…)` runs a command."""
+    return text.replace("](", "] (")
+
+
 def escape_markdown(text: str, *, start: bool = True, cell: bool = False, link: bool = False) -> str:
     """`plain(text)` as inline Markdown, to stand beside white space or within ``**``.
 
