@@ -55,7 +55,12 @@ function build(python, work) {
     { cwd: work },
   );
   const built = path.join(work, "dist", "tried");
-  if (process.platform === "linux") stripLibpython(path.join(built, "_internal"));
+  const libraries = path.join(built, "_internal");
+  if (process.platform === "linux") stripLibpython(libraries);
+  // Links to libraries in their packages' own folders, where these find them: a .vsix would hold them twice.
+  for (const entry of fs.readdirSync(libraries, { withFileTypes: true })) {
+    if (entry.isSymbolicLink()) fs.rmSync(path.join(libraries, entry.name));
+  }
   return built;
 }
 

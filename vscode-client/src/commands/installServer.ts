@@ -14,6 +14,7 @@ import { MINIMUM_PYTHON } from "../server/versions";
 import type { Tried } from "../tried";
 
 const INSTALL = "Install";
+const HAS_GROUPS = process.platform !== "win32";
 
 export async function installServer(tried: Tried): Promise<void> {
   if (!vscode.workspace.isTrusted) {
@@ -88,8 +89,17 @@ function execute(
       if (line.trim() !== "") tell(line.trim().slice(0, 120));
     });
     const [program = "", ...args] = command;
-    const child = spawn(program, args, { cwd, env: serverEnvironment(), stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
-    const cancelled = token.onCancellationRequested(() => child.kill());
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...serverEnvironment(), PIP_PROGRESS_BAR: "off" },
+      stdio: ["ignore", "pipe", "pipe"],
+      windowsHide: true,
+      detached: HAS_GROUPS,
+    });
+    const cancelled = token.onCancellationRequested(() => {
+      if (HAS_GROUPS && child.pid !== undefined) process.kill(-child.pid); // both commands start others of their own
+      else child.kill();
+    });
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (chunk: string) => {
         lines.push(chunk);
