@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 from lsp_workspace import BASELINE, CONFIG, DIVERGED, HARMLESS, TOO_DEEP, edit, journal_line, make_workspace
 from raw_client import NEOVIM_LIKE, Message, RawClient, RequestFailed
+from test_lsp_sources import SLOW_SOURCE
 
 FAST = {"editor": {"debounce_ms": 0, "typing_pause_ms": 0}}
 AGAIN: Message = {
@@ -251,3 +254,39 @@ def test_thousands_of_rows_hold_up_nobody(client: RawClient, tmp_path: Path) -> 
     assert len(waits) > 3
     assert sorted(waits)[len(waits) // 2] < 0.15
     assert max(waits) < 1.0
+
+
+def test_while_a_pool_is_read_the_list_grows(tmp_path: Path) -> None:
+    """A source that takes seconds: each answer comes soon and says that more is to come."""
+    plugin = tmp_path / "plugin"
+    (plugin / "slow_source-1.0.dist-info").mkdir(parents=True)
+    (plugin / "slow_source.py").write_text(textwrap.dedent(SLOW_SOURCE).replace("4_000", "1_500"))
+    (plugin / "slow_source-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: slow-source\nVersion: 1\n"
+    )
+    (plugin / "slow_source-1.0.dist-info" / "entry_points.txt").write_text("[tried.sources]\nslow = slow_source:kind\n")
+    folder = tmp_path.resolve() / "work"
+    make_workspace(folder, BASELINE, DIVERGED)
+    (folder / "slow").mkdir()
+    python_path = os.pathsep.join(filter(None, [str(plugin), os.environ.get("PYTHONPATH", "")]))
+    client = RawClient(environment={"PYTHONPATH": python_path})
+    try:
+        uri = opened(client, folder)
+        sizes: list[int] = []
+        partial: list[bool] = []
+        while not partial or partial[-1]:
+            answer = listed(client, uri)
+            sizes.append(answer["pool"]["records"])
+            partial.append(answer["pool"]["is_partial"])
+            time.sleep(0.05)
+            assert len(partial) < 400
+        assert partial == [True] * (len(partial) - 1) + [False]
+        assert sizes == sorted(sizes)
+        assert (sizes[0] < 1_502, sizes[-1]) == (True, 1_502)
+        assert answer["total"] == 3  # 1,500 runs that differ in their seeds are one
+        assert max(row["runs"] for row in answer["experiments"]) == 1_500
+        assert max(len(row["records"]) for row in answer["experiments"]) == 50
+        assert client.finish() == 0
+        assert client.stderr == ""
+    finally:
+        client.kill()
