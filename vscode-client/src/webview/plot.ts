@@ -38,8 +38,9 @@ export function drawPlot(plot: Plot, size: { width: number; height: number; font
     layout.best && svgElement("text", { class: "best", x: layout.best.x, y: layout.best.y, "aria-hidden": "true" }, layout.best.text),
   );
   const tip = element("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-  const figure = element("figure", { class: "plot" }, caption(plot), element("div", { class: "stage" }, canvas, tip), remarks(layout));
-  listen(plot, layout, canvas, points, tip);
+  const stage = element("div", { class: "stage" }, canvas, tip);
+  const figure = element("figure", { class: "plot" }, caption(plot), stage, remarks(layout));
+  listen(plot, layout, stage, canvas, points, tip);
   return { figure, draftAt: layout.draft?.x ?? null, hasMiddles: layout.medians.length + layout.trend.length > 0 };
 }
 
@@ -146,7 +147,15 @@ function wordOf(outcome: Outcome): string {
   return OUTCOMES[outcome].words;
 }
 
-function listen(plot: Plot, layout: PlotLayout, canvas: SVGSVGElement, points: readonly SVGGElement[], tip: HTMLElement): void {
+/** On the stage, since a drawing that listens for the focus would take it itself. */
+function listen(
+  plot: Plot,
+  layout: PlotLayout,
+  stage: HTMLElement,
+  canvas: SVGSVGElement,
+  points: readonly SVGGElement[],
+  tip: HTMLElement,
+): void {
   const order = walkingOrder(layout);
   const start = order.find((index) => layout.points[index]?.point.is_this) ?? order[0];
   if (start !== undefined) points[start]?.setAttribute("tabindex", "0");
@@ -178,22 +187,22 @@ function listen(plot: Plot, layout: PlotLayout, canvas: SVGSVGElement, points: r
     if (placed && !placed.point.is_this) send({ type: "show", record: placed.point.record });
   };
 
-  canvas.addEventListener("pointermove", (event) => {
+  stage.addEventListener("pointermove", (event) => {
     point(nearest(event));
   });
-  canvas.addEventListener("pointerleave", () => {
+  stage.addEventListener("pointerleave", () => {
     point(indexOf(document.activeElement));
   });
-  canvas.addEventListener("click", (event) => {
+  stage.addEventListener("click", (event) => {
     open(nearest(event));
   });
-  canvas.addEventListener("focusin", (event) => {
+  stage.addEventListener("focusin", (event) => {
     point(indexOf(event.target));
   });
-  canvas.addEventListener("focusout", () => {
+  stage.addEventListener("focusout", () => {
     point(null);
   });
-  canvas.addEventListener("keydown", (event) => {
+  stage.addEventListener("keydown", (event) => {
     const index = indexOf(event.target);
     if (index === null) return;
     if (event.key === "Enter" || event.key === " ") {

@@ -86,7 +86,7 @@ function parameterTable(rows: readonly ParameterModel[], isCompared: boolean, sh
   ];
   return element(
     "table",
-    { class: `parameters${isCompared ? "" : " all"}` },
+    { class: `parameters${isCompared ? "" : " all alone"}` },
     element("thead", {}, element("tr", {}, ...heads)),
     element("tbody", {}, ...rows.map((row) => parameterRow(row, isCompared))),
   );
