@@ -6,6 +6,7 @@ import type { Icon, Row } from "./row";
 import { ago, bar, percent } from "./words";
 
 const MOST_PROBLEMS = 50;
+const HOW_TO_CONSENT = "You are asked when the server starts: choose “Allow” there, or run `tried allow`.";
 /** Length of a bar for 100 %. */
 const CELLS = 8;
 /** As wide as a digit: bars behind it begin at the same place. */
@@ -119,9 +120,9 @@ function consentRow({ path, named_by: namedBy }: { path: string; named_by: strin
   const place = line(path, 200);
   return {
     id: `consent:${path}`,
-    label: `Not read without your consent: ${place}`,
-    description: line(namedBy, 80),
-    tooltip: () => `${place} lies outside of the workspace and is named by ${line(namedBy, 200)}.\nRescan and choose “Allow”, or run: tried allow`,
+    label: place,
+    description: "not read without your consent",
+    tooltip: () => `${place} lies outside of the workspace and is named by ${line(namedBy, 200)}.\n${HOW_TO_CONSENT}`,
     icon: { name: "shield" },
     context: "consent",
   };
@@ -237,7 +238,7 @@ export function problemsText(status: Status): string {
     const groups = [
       ...folder.sources.map((source) => [`${line(nameOf(source, folder.path), 500)} (${line(source.kind, 40)})`, source.skipped] as const),
       ["The search for sources", folder.notes] as const,
-      ["Waits for your consent: rescan and choose “Allow”, or run `tried allow`", folder.consents.map((one) => ({ where: one.path, why: `named by ${one.named_by}` }))] as const,
+      [`Not read without your consent. ${HOW_TO_CONSENT}`, folder.consents.map((one) => ({ where: one.path, why: `named by ${one.named_by}` }))] as const,
     ].filter(([, problems]) => problems.length > 0);
     const told = groups.map(([title, problems]) => [title, ...problems.map(({ where, why }) => `  ${line(where, 500)}: ${line(why, 500)}`)].join("\n"));
     return [line(folder.path, 500), "", told.length === 0 ? "Everything that was found could be read." : told.join("\n\n")].join("\n");

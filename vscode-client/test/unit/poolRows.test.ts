@@ -83,7 +83,7 @@ test("what could not be read is counted, and shown up to 50 places", () => {
 
 test("what waits for consent, and what the search says", () => {
   const found = rows(folder({ sources: [], consents: [{ path: "/scratch/runs", named_by: "tried.toml" }], notes: [{ where: "/work", why: "ended early" }] }));
-  assert.deepEqual(shown(found), ["Not read without your consent: /scratch/runs|tried.toml", "Notes about the search|1 place"]);
+  assert.deepEqual(shown(found), ["/scratch/runs|not read without your consent", "Notes about the search|1 place"]);
 });
 
 test("a server is known by its address, a path by where it lies in the folder", () => {
