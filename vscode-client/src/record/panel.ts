@@ -81,7 +81,7 @@ class RecordPanel implements vscode.Disposable {
           VIEW_TYPE,
           "Record",
           { viewColumn: vscode.ViewColumn.Beside, preserveFocus: how.preserveFocus },
-          this.#options(),
+          { ...this.#options(), enableFindWidget: true },
         ),
       );
     if (!panel.visible || !how.preserveFocus) panel.reveal(undefined, how.preserveFocus);
