@@ -107,15 +107,17 @@ function whyRow(experiment: Experiment, uri: string): Row {
 function differencesRow(experiment: Experiment, uri: string): Row {
   const { differences, record } = experiment;
   const total = Math.max(experiment.differences_total, differences.length);
-  const row = { id: "differences", description: "", icon: { name: "diff" }, context: "differences", record, uri };
+  const row = { description: "", icon: { name: "diff" }, context: "differences", record, uri };
+  // Ids of their own: VS Code would keep a row closed that had nothing below it before
   if (!experiment.is_compared) {
-    return { ...row, label: "Cannot be compared", tooltip: () => "This config and the experiment have no parameters that could be compared." };
+    return { ...row, id: "not compared", label: "Cannot be compared", tooltip: () => "This config and the experiment have no parameters that could be compared." };
   }
   if (total === 0) {
-    return { ...row, label: "No compared parameter differs", tooltip: () => "Seeds, run names, paths and hardware are not compared." };
+    return { ...row, id: "equal", label: "No compared parameter differs", tooltip: () => "Seeds, run names, paths and hardware are not compared." };
   }
   return {
     ...row,
+    id: "differences",
     label: `Differs in ${counted(total, "parameter")}`,
     description: "here → there",
     tooltip: () => READING,

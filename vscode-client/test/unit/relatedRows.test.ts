@@ -74,8 +74,18 @@ test("more differences than were sent are to be seen in the comparison", () => {
 });
 
 test("nothing that differs is told apart from nothing that can be compared", () => {
-  assert.equal(below(only({ differences: [], differences_total: 0 }), "differences").label, "No compared parameter differs");
-  assert.equal(below(only({ differences: [], differences_total: 0, is_compared: false }), "differences").label, "Cannot be compared");
+  assert.equal(below(only({ differences: [], differences_total: 0 }), "equal").label, "No compared parameter differs");
+  assert.equal(below(only({ differences: [], differences_total: 0, is_compared: false }), "not compared").label, "Cannot be compared");
+});
+
+test("a row that opens by itself is never the same as one that had nothing below it", () => {
+  const variants = [{}, { differences: [], differences_total: 0 }, { differences: [], differences_total: 0, is_compared: false }, { why: "" }, { runs: 3 }];
+  const kinds = new Map<string, boolean>();
+  for (const row of variants.flatMap((given) => only(given).children?.() ?? [])) {
+    const hasChildren = row.children !== undefined;
+    assert.equal(kinds.get(row.id) ?? hasChildren, hasChildren, row.id);
+    kinds.set(row.id, hasChildren);
+  }
 });
 
 test("the breakdown is shown as it came, with a bar each", () => {
