@@ -107,7 +107,7 @@ def record_view_report(
         "breakdown": {
             "score": view.scored.score,
             "rank": view.rank,
-            "terms": [_term(term) for term in view.scored.terms],
+            "terms": [term_json(term) for term in view.scored.terms],
         }
         if view.scored is not None
         else None,
@@ -175,7 +175,7 @@ def source_of(record: ExperimentRecord) -> dict[str, str]:
 def _replicates(replicates: Replicates) -> dict[str, Any]:
     return {
         "runs": replicates.runs,
-        "result": _result(replicates.result) if replicates.result is not None else None,
+        "result": result_json(replicates.result) if replicates.result is not None else None,
         "records": [
             {
                 "id": identifier(each.id),
@@ -187,7 +187,7 @@ def _replicates(replicates: Replicates) -> dict[str, Any]:
     }
 
 
-def _result(result: Result) -> dict[str, Any]:
+def result_json(result: Result) -> dict[str, Any]:
     return {
         "metric": line(result.metric),
         "direction": result.direction,
@@ -207,7 +207,7 @@ def _relative(each: Relative) -> dict[str, Any]:
     }
 
 
-def _term(term: Term) -> dict[str, Any]:
+def term_json(term: Term) -> dict[str, Any]:
     data: dict[str, Any] = {"name": term.name, "value": term.value, "signal": term.signal, "weight": term.weight}
     if term.note is not None:
         data["note"] = term.note

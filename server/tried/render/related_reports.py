@@ -12,16 +12,14 @@ from functools import lru_cache
 from typing import Any, Final
 
 from tried.findings.finding import Difference
-from tried.ranking.breakdown import Term
 from tried.record_names import short_id
 from tried.related.absence import Absence
 from tried.related.differences import Differences
 from tried.related.experiment import Experiment
 from tried.related.experiments import Experiments
 from tried.related.facets import Facet, Facets
-from tried.related.result import Result
 from tried.render.escape import shortened
-from tried.render.record_reports import LINE_LENGTH, line, source_of, web_address
+from tried.render.record_reports import LINE_LENGTH, line, result_json, source_of, term_json, web_address
 from tried.render.reports import rfc3339
 from tried.render.words import moment_ago
 
@@ -72,24 +70,6 @@ def absence_report(absence: Absence) -> dict[str, Any]:
         "score": scored.score if scored is not None else None,
         "terms": [term_json(term) for term in scored.terms] if scored is not None else None,
         "dropped_by": absence.dropped_by,
-    }
-
-
-def term_json(term: Term) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": term.name, "value": term.value, "signal": term.signal, "weight": term.weight}
-    if term.note is not None:
-        data["note"] = _line(term.note)
-    return data
-
-
-def result_json(result: Result) -> dict[str, Any]:
-    return {
-        "metric": _line(result.metric),
-        "direction": result.direction,
-        "mean": result.mean,
-        "spread": result.spread,
-        "count": result.count,
-        "text": str(result),
     }
 
 
