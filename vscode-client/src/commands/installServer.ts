@@ -11,6 +11,7 @@ import { expandCommand, findOnPath } from "../server/paths";
 import { probe, serverEnvironment } from "../server/probe";
 import { LineSplitter } from "../server/stderrLines";
 import { MINIMUM_PYTHON } from "../server/versions";
+import { inert, line } from "../text";
 import type { Tried } from "../tried";
 
 const INSTALL = "Install";
@@ -34,7 +35,7 @@ export async function installServer(tried: Tried): Promise<void> {
   if (!("commands" in plan)) {
     const looked = plan.tried.length > 0 ? ` Looked at ${plan.tried.join(", ")}.` : "";
     const message = `Tried needs Python ${MINIMUM_PYTHON} or newer, and found none.${looked}`;
-    const button = await vscode.window.showErrorMessage(message, "Open the Guide");
+    const button = await vscode.window.showErrorMessage(inert(line(message, 600)), "Open the Guide");
     if (button !== undefined) await vscode.commands.executeCommand("tried.openGuide");
     return;
   }
@@ -67,7 +68,7 @@ async function run(tried: Tried, plan: InstallPlan, environment: string, cwd: st
   } catch (error) {
     const message = `The server could not be installed: ${error instanceof Error ? error.message : String(error)}`;
     tried.log.error(message);
-    void vscode.window.showErrorMessage(message, "Show Logs").then((button) => {
+    void vscode.window.showErrorMessage(inert(line(message, 600)), "Show Logs").then((button) => {
       if (button !== undefined) tried.log.show(true);
     });
   }

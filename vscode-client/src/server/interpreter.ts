@@ -23,7 +23,7 @@ export async function pythonInterpreter(folder: vscode.Uri | undefined): Promise
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Command>((resolve) => {
     timer = setTimeout(() => {
-      resolve({ problem: `the Python extension did not answer within ${PATIENCE_MS / 1000} seconds` });
+      resolve({ problem: `the Python extension did not answer within ${PATIENCE_MS / 1000} seconds`, isLate: true });
     }, PATIENCE_MS);
   });
   try {

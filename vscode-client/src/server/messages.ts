@@ -1,11 +1,15 @@
 /** What a person is told about the choice of the server. */
 
 import * as vscode from "vscode";
+import { inert, line } from "../text";
 import type { Tried } from "../tried";
 import type { Chosen } from "./choose";
 import { complaints } from "./find";
 import { MINIMUM_PYTHON, MINIMUM_SERVER } from "./versions";
 
+const LONGEST = 600;
+/** So long a Python extension that is slow to start is given before anything is said. */
+const LATE_MS = 15_000;
 const INSTALL = "Install the Server…";
 const GUIDE = "Open the Guide";
 const INFORMATION = "Debug Information";
@@ -28,7 +32,13 @@ export function tell(chosen: Chosen, tried: Tried): void {
   } else {
     tried.log.warn(`no server was found; needed: tried ${MINIMUM_SERVER} in Python ${MINIMUM_PYTHON}, or newer`);
     const needed = `Tried needs its server, tried ${MINIMUM_SERVER} or newer in Python ${MINIMUM_PYTHON} or newer, and found none.`;
-    say("warning", [needed, ...faults].join(" "), [INSTALL, GUIDE]);
+    const isLate = chosen.asked !== undefined && "isLate" in chosen.asked; // the extension's choice may still come
+    setTimeout(
+      () => {
+        if (tried.state === "missing") say("warning", [needed, ...faults].join(" "), [INSTALL, GUIDE]);
+      },
+      isLate ? LATE_MS : 0,
+    );
   }
 }
 
@@ -36,7 +46,8 @@ function say(kind: "warning" | "information", message: string, buttons: string[]
   if (said.has(message)) return;
   said.add(message);
   const show = kind === "warning" ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
-  void show(message, ...buttons).then((button) => {
+  // In a message VS Code makes links of Markdown, and these can run commands; paths come from anywhere.
+  void show(inert(line(message, LONGEST)), ...buttons).then((button) => {
     if (button !== undefined) void vscode.commands.executeCommand(COMMANDS[button] ?? "tried.showLogs");
   });
 }

@@ -10,9 +10,13 @@ export interface Surroundings {
   isFile: (path: string) => boolean;
 }
 
-/** `problem` says why there is none. */
-export type Expanded = { path: string } | { problem: string };
-export type Command = { path: string; args: readonly string[] } | { problem: string };
+/** `problem` says why there is none; one that is late may still come. */
+export interface Problem {
+  problem: string;
+  isLate?: true;
+}
+export type Expanded = { path: string } | Problem;
+export type Command = { path: string; args: readonly string[] } | Problem;
 
 /** A program and its arguments, as a setting gives them; undefined: it is not set. */
 export function expandCommand(value: unknown, around: Surroundings): Command | undefined {

@@ -8,6 +8,7 @@
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 import { TrackedConfig } from "../activeConfig";
+import { inert, line } from "../text";
 import type { ServerState, Tried } from "../tried";
 import { chooseServer, type Chosen } from "./choose";
 import { CrashHistory } from "./crashes";
@@ -203,7 +204,7 @@ export class Session implements Tried, vscode.Disposable {
     this.#failure = message;
     this.log.error(message);
     this.#setState("failed");
-    void vscode.window.showErrorMessage(message, "Restart", "Show Logs", "Debug Information").then((button) => {
+    void vscode.window.showErrorMessage(inert(line(message, 600)), "Restart", "Show Logs", "Debug Information").then((button) => {
       if (button === "Restart") void this.restart();
       if (button === "Show Logs") this.log.show(true);
       if (button === "Debug Information") void vscode.commands.executeCommand("tried.debugInformation");
