@@ -97,9 +97,11 @@ export function withRest(beginning: Experiments, before: Experiments): Experimen
   return { ...beginning, experiments };
 }
 
-/** How many to ask for next; undefined where all are shown, or as many as can be. */
-export function nextLimit({ experiments, total }: Experiments): number | undefined {
-  return experiments.length < total ? LIMITS.find((limit) => limit > experiments.length) : undefined;
+/** How many to ask for next, `wanted` if that can be; undefined where all are shown, or as many as can be. */
+export function nextLimit({ experiments, total }: Experiments, wanted = 0): number | undefined {
+  if (experiments.length >= total) return undefined;
+  const limits = LIMITS.filter((limit) => limit > experiments.length);
+  return limits.find((limit) => limit >= wanted) ?? limits.at(-1);
 }
 
 /** "20 of 340 · newest first", beside the view's title. */

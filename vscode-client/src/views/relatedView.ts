@@ -71,8 +71,9 @@ export class RelatedView implements vscode.Disposable {
     this.refresh();
   }
 
-  showMore(): void {
-    this.#limit = this.answer === null ? undefined : (nextLimit(this.answer) ?? this.#limit);
+  /** `wanted`: down to this rank. */
+  showMore(wanted = 0): void {
+    this.#limit = this.answer === null ? undefined : (nextLimit(this.answer, wanted) ?? this.#limit);
     this.refresh();
   }
 

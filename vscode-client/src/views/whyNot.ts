@@ -31,7 +31,7 @@ export async function whyNot(tried: Tried, view: RelatedView): Promise<void> {
   const action = await vscode.window.showInformationMessage(inert(about + line(answer.answer, 600)), ...actions);
   if (action === SHOW_RECORD) await vscode.commands.executeCommand("tried.showRecord", { record: answer.record, uri });
   else if (action === CLEAR_FILTERS) view.choose(withoutFilters(view.choice));
-  else if (action === SHOW_MORE) view.showMore();
+  else if (action === SHOW_MORE) view.showMore(answer.rank ?? 0);
 }
 
 async function absence(tried: Tried, view: RelatedView, uri: string, record: string): Promise<Absence | undefined> {

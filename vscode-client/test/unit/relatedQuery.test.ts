@@ -63,8 +63,10 @@ test("filters and order are told in words", () => {
 });
 
 test("more is shown in a few steps, up to 5,000", () => {
-  const shown = (count: number): ReturnType<typeof nextLimit> => nextLimit(experiments(Array.from({ length: count }, () => experiment()), { total: 9000 }));
+  const shown = (count: number): number | undefined => nextLimit(experiments(Array.from({ length: count }, () => experiment()), { total: 9000 }));
   assert.deepEqual([20, 50, 70, 200, 1000, 5000].map(shown), [50, 200, 200, 1000, 5000, undefined]);
+  const few = experiments([experiment()], { total: 9000 });
+  assert.deepEqual([nextLimit(few, 23), nextLimit(few, 201), nextLimit(few, 8000)], [50, 1000, 5000]);
 });
 
 test("of a long list only the beginning is new at first, and nothing is listed twice", () => {
