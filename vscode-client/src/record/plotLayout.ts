@@ -84,7 +84,7 @@ export function plotLayout(plot: Plot, size: PlotSize): PlotLayout {
   const results = points.flatMap((point) => (isFinite(point.y) ? [point.y] : []));
   const hasLane = points.some((point) => !isFinite(point.y));
   const characterWidth = size.fontSize * 0.58;
-  const top = Math.round(size.fontSize * 1.9);
+  const top = Math.round(size.fontSize * 2.2);
   const foot = Math.round(size.fontSize * 1.9);
   const bottom = size.height - foot - (hasLane ? LANE : 0);
   const upright = vertical(results, top + HEAD, bottom - FOOT[plot.direction ?? "max"], points.find((point) => point.is_this)?.y ?? null);
@@ -183,7 +183,7 @@ function vertical(
 ): { axis: Axis; low: number; high: number } {
   const sorted = [...results].sort((a, b) => a - b);
   if (sorted.length === 0) return { axis: { place: () => (top + bottom) / 2, ticks: [] }, low: 0, high: 0 };
-  const most = Math.max(2, Math.floor((bottom - top) / 28));
+  const most = Math.max(2, Math.floor((bottom - top) / 26));
   const quartiles = [quantile(sorted, 0.25), quantile(sorted, 0.75)] as const;
   const isLogarithmic = at(sorted, 0) > 0 && at(sorted, -1) / at(sorted, 0) >= 1000 && quartiles[1] / quartiles[0] >= 10;
   if (isLogarithmic) {

@@ -1,5 +1,5 @@
 /**
- * Places are worked out by hand for 320 × 200 with labels of 10: the values stand between y = 33 and y = 175 (frame 19 to 181), and
+ * Places are worked out by hand for 320 × 200 with labels of 10: the values stand between y = 36 and y = 175 (frame 22 to 181), and
  * between x = left + 12 and x = 302, with left = 5.8 × the longest label's letters + 10.
  */
 import assert from "node:assert/strict";
@@ -37,17 +37,17 @@ test("a linear scale puts values at their share of the room", () => {
   const layout = plotLayout(plot([point("a", 0, 0), point("b", 10, 1), point("c", 5, 0.5)]), SIZE);
   assert.equal(layout.left, 27); // "0.2": 3 × 5.8 + 10 = 27.4
   assert.equal(layout.right, 314);
-  assert.equal(layout.top, 19);
+  assert.equal(layout.top, 22);
   assert.equal(layout.bottom, 181);
   assert.equal(layout.lane, null);
-  assert.deepEqual(placesOf(layout), { a: [39, 175], b: [302, 33], c: [170.5, 104] });
+  assert.deepEqual(placesOf(layout), { a: [39, 175], b: [302, 36], c: [170.5, 105.5] });
   assert.deepEqual(layout.yTicks, [
     { at: 175, text: "0" },
-    { at: 146.6, text: "0.2" },
-    { at: 118.2, text: "0.4" },
-    { at: 89.8, text: "0.6" },
-    { at: 61.4, text: "0.8" },
-    { at: 33, text: "1" },
+    { at: 147.2, text: "0.2" },
+    { at: 119.4, text: "0.4" },
+    { at: 91.6, text: "0.6" },
+    { at: 63.8, text: "0.8" },
+    { at: 36, text: "1" },
   ]);
   assert.deepEqual(layout.xTicks, [
     { at: 39, text: "0" },
@@ -70,12 +70,12 @@ test("a logarithmic scale gives each decade the same room, and a tick to each va
 
 test("zero on a logarithmic scale stands at the left, apart from the rest", () => {
   const layout = plotLayout(plot([point("a", 0, 0), point("b", 0.01, 1), point("c", 0.1, 1)], { scale: "log" }), SIZE);
-  assert.deepEqual(placesOf(layout), { a: [39, 175], b: [79, 33], c: [302, 33] });
+  assert.deepEqual(placesOf(layout), { a: [39, 175], b: [79, 36], c: [302, 36] });
 });
 
 test("a logarithmic scale with values below zero is drawn as a linear one", () => {
   const layout = plotLayout(plot([point("a", -1, 0), point("b", 1, 1), point("c", 0, 1)], { scale: "log" }), SIZE);
-  assert.deepEqual(placesOf(layout), { a: [39, 175], b: [302, 33], c: [170.5, 33] });
+  assert.deepEqual(placesOf(layout), { a: [39, 175], b: [302, 36], c: [170.5, 36] });
 });
 
 test("categories stand in bands of one width, and their runs within three tenths of a band", () => {
@@ -147,15 +147,15 @@ test("a result that is far out does not squeeze the others: it is drawn at the e
   const points = Array.from({ length: 9 }, (_, index) => point(`r${index}`, index, index + 1));
   const layout = plotLayout(plot([...points, point("huge", 4, 1000)]), SIZE);
   const huge = layout.points.find((placed) => placed.point.record === "huge");
-  assert.deepEqual([huge?.place, huge?.y, layout.offScale], ["above", 24, 1]);
-  assert.equal(placesOf(layout).r8?.[1], 33);
+  assert.deepEqual([huge?.place, huge?.y, layout.offScale], ["above", 27, 1]);
+  assert.equal(placesOf(layout).r8?.[1], 36);
   const own = plotLayout(plot([...points, point("huge", 4, 1000, "dead_end", true)]), SIZE);
   assert.equal(own.offScale, 0, "the record itself is never off the scale");
 });
 
 test("results that span decades get a logarithmic scale", () => {
   const layout = plotLayout(plot([1e-3, 1e-2, 1e-1, 1, 10].map((y, index) => point(`r${index}`, index, y))), SIZE);
-  assert.deepEqual(layout.points.map(({ y }) => y).sort((a, b) => a - b), [33, 68.5, 104, 139.5, 175]);
+  assert.deepEqual(layout.points.map(({ y }) => y).sort((a, b) => a - b), [36, 70.75, 105.5, 140.25, 175]);
 });
 
 test("where lower is better there is room for the best's label below", () => {
@@ -166,14 +166,14 @@ test("where lower is better there is room for the best's label below", () => {
 
 test("equal results and a single value stand in the middle", () => {
   const layout = plotLayout(plot([point("a", 3, 0.5), point("b", 3, 0.5, "works", true)]), SIZE);
-  assert.equal(placesOf(layout).b?.[1], 104);
+  assert.equal(placesOf(layout).b?.[1], 105.5);
   assert.equal(placesOf(layout).b?.[0], (layout.left + 12 + 302) / 2);
 });
 
 test("a value that many runs share is summed up by its middle result", () => {
   const points = [0, 1, 2].flatMap((x) => [0.1, 0.2, 0.9].map((y, index) => point(`${x}-${index}`, x, y + x)));
   const { trend, medians } = plotLayout(plot(points), SIZE);
-  const y = (value: number): number => Math.round((175 - ((value - 0.1) / 2.8) * 142) * 100) / 100;
+  const y = (value: number): number => Math.round((175 - ((value - 0.1) / 2.8) * 139) * 100) / 100;
   assert.deepEqual(trend.map((one) => one.y), [y(0.2), y(1.2), y(2.2)]);
   assert.deepEqual(medians, []);
   const grouped = plotLayout(plot(points, { scale: "category", categories: ["a", "b", "c"] }), SIZE);
