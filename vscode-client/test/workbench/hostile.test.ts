@@ -1,7 +1,7 @@
 /** Records that mean harm, and very many records: shown as text, clipped, and nothing runs. */
 
 import assert from "node:assert/strict";
-import { CONFIG, HARMFUL, harmfulRecord, manyRecords, project } from "./driver/journals";
+import { CONFIG, HARMFUL, harmfulParameters, harmfulRecord, manyRecords, project } from "./driver/journals";
 import { scenarios } from "./driver/scenario";
 import { waitFor } from "./driver/waiting";
 import type { Window } from "./driver/window";
@@ -10,18 +10,17 @@ import { Workbench } from "./driver/workbench";
 const scenario = scenarios(() => Workbench.start({ name: "hostile" }));
 const viewport = { width: 1600, height: 1000 };
 
-/** Looks at every place where the record with this dropout is shown, and opens all that can be opened. */
-async function lookAtEverything(window: Window, dropout: number, name: string): Promise<void> {
+/** Looks at every place where the record with this id and dropout is shown, and opens all that can be opened. */
+async function lookAtEverything(window: Window, id: string, dropout: number, name: string): Promise<void> {
   const value = String(dropout);
-  await window.waitForSquiggle("warning", "");
-  const hover = await window.hover("dropout", value, /diverged/);
+  const hover = await window.hover("name: kite", "kite", new RegExp(`${id}\\b`)); // there is nothing that it changed: told at the name
   assert.ok(hover.length < 50_000, `a hover of ${hover.length} characters`);
   await window.shot(`${name}-hover`);
   await assertInert(window);
   await window.closeHover();
 
   await window.expand("In This File", /^ran before/);
-  await window.row("In This File", "HARM-").click();
+  await window.row("In This File", new RegExp(`^${id}$`)).click();
   const panel = window.panel();
   await waitFor("the panel of that record", () => panel.locator("table.parameters").innerText(), (text) => text.includes(value));
   for (const more of await panel.getByRole("button", { name: "show all" }).all()) await more.click({ timeout: 3000 }).catch(() => undefined);
@@ -57,16 +56,26 @@ scenario("Markdown, HTML, scripts, command links, right-to-left marks and ANSI c
   const dropout = (i: number): number => (41 + i) / 100;
   const harmful = HARMFUL.map((text, i) => harmfulRecord(`HARM-${i + 1}`, text, 0, dropout(i)));
   const config = CONFIG.replace("dropout: 0.3", "dropout: 0.41");
-  const made = project(bench.folder, "texts", [...manyRecords(20), ...harmful], config);
+  const made = project(bench.folder, "texts", [...manyRecords(20), ...harmful, harmfulParameters("HARM-PARAMETERS", HARMFUL)], config);
   const window = await bench.open({ folder: made.folder, file: made.config, viewport });
   await window.editorShows("config.yaml");
   await window.showSidebar();
   for (const [i, text] of HARMFUL.entries()) {
     if (i > 0) await window.retype("dropout", String(dropout(i - 1)), String(dropout(i)));
-    await lookAtEverything(window, dropout(i), `text-${i + 1}`);
+    await lookAtEverything(window, `HARM-${i + 1}`, dropout(i), `text-${i + 1}`);
     if (/^[<[]/.test(text)) await assertPlainPanel(window, text);
   }
   assert.ok((await window.rowTexts("Related")).some((row) => row.includes("<script>window.harm=2</script>")));
+
+  await window.command("Tried: Show Record…"); // a list of records, and a panel whose keys and values are harmful
+  await window.quickInput().waitFor();
+  await window.quickInput().fill("HARM-PARAMETERS");
+  await window.pick(/HARM-PARAMETERS/);
+  const table = window.panel().locator("table.parameters");
+  await waitFor("its parameters", () => table.innerText(), (text) => text.includes("value <script>window.harm=2</script>"));
+  await window.shot("parameters");
+  await assertInert(window);
+  await assertPlainPanel(window, HARMFUL[0]);
   await window.close();
 });
 
@@ -76,7 +85,7 @@ scenario("a record whose every text is 100 KB is clipped", async (bench) => {
   const window = await bench.open({ folder: made.folder, file: made.config, viewport });
   await window.editorShows("config.yaml");
   await window.showSidebar();
-  await lookAtEverything(window, 0.3, "long");
+  await lookAtEverything(window, "HARM-99", 0.3, "long");
   const size = await window.panel().locator("body").evaluate((element) => element.textContent.length);
   assert.ok(size < 200_000, `the panel holds ${size} characters`);
   await window.close();
@@ -84,16 +93,24 @@ scenario("a record whose every text is 100 KB is clipped", async (bench) => {
 
 scenario("5,000 related records are listed, and the list stays usable", async (bench) => {
   const made = project(bench.folder, "many", manyRecords(5000), CONFIG);
-  const window = await bench.open({ folder: made.folder, file: made.config, viewport, settings: { "tried.ranking.limit": 5000 } });
+  const window = await bench.open({ folder: made.folder, file: made.config, viewport });
   await window.editorShows("config.yaml");
   await window.showSidebar();
-  const listed = window.pane("Related").locator(".monaco-list-row[aria-setsize='5000']");
-  await waitFor("5,000 rows", () => listed.count(), (count) => count > 0, 60);
-  await window.rows("Related").first().click({ position: { x: 60, y: 8 } });
-  await window.panel().locator("header .headline").waitFor();
-  await window.rows("Related").first().press("End");
+  await window.waitForRows("Related", "related experiments", (rows) => rows.length > 5, 60);
+  for (const more of [50, 200, 1000, 5000]) {
+    await window.rows("Related").first().focus();
+    await window.page.keyboard.press("End");
+    await window.row("Related", "Show more").click();
+    const rows = more === 5000 ? more : more + 1; // and the row that shows more
+    const listed = window.pane("Related").locator(`.monaco-list-row[aria-setsize='${rows}']`);
+    await waitFor(`${more} experiments`, () => listed.count(), (count) => count > 0);
+  }
+  await window.rows("Related").first().focus();
+  await window.page.keyboard.press("End");
   const last = window.pane("Related").locator(".monaco-list-row[aria-posinset='5000']");
   await waitFor("the last row", () => last.count(), (count) => count === 1);
+  await last.click({ position: { x: 60, y: 8 } });
+  await window.panel().locator("header .headline").waitFor();
   await window.shot("many");
   await window.retype("lr: 0.05", "0.05", "0.06");
   await waitFor("the panel to follow", () => window.panel().locator("table.parameters tr.different").allInnerTexts(), (rows) => rows.some((row) => row.includes("0.06")));

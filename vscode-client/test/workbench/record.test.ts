@@ -85,7 +85,6 @@ scenario("a conclusion is recorded in place, and found in the journal and in the
   assert.equal(amendment.verdict, "dead_end");
   assert.match(JSON.stringify(amendment.conclusion), /144 needs the large card; 128 is the widest that fits/);
   await panel.locator("header .headline").filter({ hasText: "144 needs the large card" }).waitFor();
-  await window.waitForSquiggle("warning", "width: 144"); // a person has judged: it is a warning now
   await window.waitForRows("In This File", "the conclusion", (rows) => rows.some((row) => row.includes("144 needs the large card")));
   await window.shot("concluded");
   await window.close();

@@ -44,7 +44,7 @@ export function manyRecords(count: number): RecordLine[] {
         "optimizer.name": "adamw",
         "optimizer.lr": lr,
         "optimizer.weight_decay": 0.1,
-        dropout: (i % 90) / 100,
+        dropout: i / 20_000,
         batch_size: 32,
         epochs: 20,
       },
@@ -96,8 +96,6 @@ export function harmfulRecord(id: string, text: string, length: number, dropout 
       dropout,
       batch_size: 32,
       epochs: 20,
-      note: field("parameter"),
-      [`key ${text.slice(0, 200)}`]: field("value"),
     },
     metrics: { height: 1.5, [`metric ${text.slice(0, 200)}`]: 2 },
     objective: "height",
@@ -105,6 +103,22 @@ export function harmfulRecord(id: string, text: string, length: number, dropout 
     verdict: "dead_end",
     cause: "diverged",
     conclusion: { outcome: "failed", headline: field("headline"), error: field("error") },
-    derivation: { from: "KITE-00001", to: id, summary: field("summary"), changes: [{ change: "ParamChanged", key: "dropout", from: field("from"), to: field("to") }] },
+    derivation: { from: "KITE-00001", to: id, summary: field("summary"), changes: [{ change: "Unspecified", reason: field("reason") }] },
+  };
+}
+
+/** One whose parameters and metrics are of this kind, keys and values. */
+export function harmfulParameters(id: string, texts: readonly string[]): RecordLine {
+  const entries = texts.map((text, i) => [`key ${i} ${text}`, `value ${text}`]);
+  return {
+    id,
+    name: `parameters ${texts[0] ?? ""}`,
+    research_line: "kites",
+    timestamp: "2025-03-02T12:00:00Z",
+    params: { dataset: "hill-2025", "optimizer.name": "adamw", "optimizer.lr": 0.02, batch_size: 32, ...Object.fromEntries(entries) },
+    metrics: { height: 11, ...Object.fromEntries(texts.map((text, i) => [`metric ${i} ${text}`, i])) },
+    objective: "height",
+    directions: { height: "max" },
+    conclusion: { outcome: "completed" },
   };
 }
