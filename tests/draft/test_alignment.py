@@ -113,3 +113,8 @@ def test_only_the_name_stands_for_its_owner_and_only_where_it_is_certain_which()
     assert matched(aligned("model:\n  type: a\nlr: 1\n", ["model", "lr"])) == {"lr": "lr"}
     assert matched(aligned("model: a\nlr: 1\n", ["teacher.model.name", "student.model.name", "lr"])) == {"lr": "lr"}
     assert matched(aligned("name: a\nlr: 1\n", ["name.name", "lr"])) == {"lr": "lr"}
+
+
+def test_a_key_of_very_many_segments_is_matched_by_its_inner_ones_in_no_time() -> None:
+    long = ".".join(["a"] * 20_000)
+    assert matched(aligned(f"{long}.lr: 1\n{long}.depth: 2\n", ["lr", "depth"])).keys() == {"lr", "depth"}

@@ -20,6 +20,8 @@ AMBIGUOUS_ALONE: Final = frozenset({"name", "type", "target", "classpath", "path
 """Last segments that say nothing without their owner."""
 
 _NAME: Final = ".name"
+_MOST_INNER: Final = 32
+"""Inner segments of a key among which a logged key is looked for: a path of thousands must not cost their square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,9 @@ def _inexact_or_named(key: str, keys: Collection[str], keys_by_suffix: Mapping[s
 def _inexact(key: str, keys: Collection[str], keys_by_suffix: Mapping[str, str | None]) -> str | None:
     if (longer := keys_by_suffix.get(key)) is not None and key not in AMBIGUOUS_ALONE:
         return longer
-    rest = key
-    while "." in rest:
-        rest = rest.split(".", 1)[1]
+    segments = key.split(".")
+    for start in range(max(1, len(segments) - _MOST_INNER), len(segments)):
+        rest = ".".join(segments[start:])
         if rest in AMBIGUOUS_ALONE:
             return None
         if rest in keys:

@@ -17,6 +17,7 @@ from tried.findings.finding import Finding, Severity
 from tried.findings.knob import knob_claims, seldom_set_claims
 from tried.findings.move import move_claims, runs_with
 from tried.findings.near import near_claims
+from tried.findings.recent_scopes import RecentScopes, Remembered
 from tried.findings.repeat import repeat_claims, repeats
 from tried.findings.scope import Scope
 from tried.findings.settings import CODE_OF, FindingSettings
@@ -38,6 +39,7 @@ RULES: tuple[Callable[[Scope], list[Claim]], ...] = (
 """In the order in which a record is told of: the first rule that rests on it wins."""
 
 _DEFAULTS = FindingSettings()
+_RECENT = RecentScopes()
 
 
 def find(
@@ -72,8 +74,16 @@ def find(
 
 def scopes(
     draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings, saved_at: datetime | None = None
+) -> Remembered:
+    """The draft beside its own research line, then beside every line that may have a similar setting; made as somebody
+    looks at them, and once for all who ask about the same draft one after the other."""
+    asked = draft, history, settings, saved_at
+    return _RECENT.of(asked, lambda: _scopes(*asked))
+
+
+def _scopes(
+    draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings, saved_at: datetime | None
 ) -> Iterator[Scope]:
-    """The draft beside its own research line, then beside every line that may have a similar setting."""
     own = own_line(draft, history, settings)
     leaves = {
         (p.key.rsplit(".", 1)[-1], p.value)
