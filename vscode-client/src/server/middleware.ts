@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Middleware, ShowDocumentResult } from "vscode-languageclient/node";
 import { type RecordArguments, SERVER_COMMANDS } from "../protocol";
+import { inert } from "../text";
 import type { Tried } from "../tried";
 import { askReason } from "../commands/askReason";
 import { settingsFor } from "./configuration";
@@ -51,6 +52,17 @@ export function middleware(tried: Pick<Tried, "context">, links: RecordLinks): M
       const reason = await askReason(question, given.verdict !== undefined || command === SERVER_COMMANDS.silence);
       if (reason === undefined) return undefined;
       return next(command, [{ ...given, reason }, ...args.slice(1)]) as unknown;
+    },
+    // VS Code draws an icon where these say `$(name)`, and what they say comes from records.
+    provideCodeLenses: async (document, token, next) => {
+      const lenses = await next(document, token);
+      for (const lens of lenses ?? []) if (lens.command) lens.command.title = inert(lens.command.title);
+      return lenses;
+    },
+    provideWorkspaceSymbols: async (query, token, next) => {
+      const symbols = await next(query, token);
+      for (const symbol of symbols ?? []) symbol.name = inert(symbol.name);
+      return symbols;
     },
     provideDocumentLinks: links.provideDocumentLinks,
     provideDefinition: links.provideDefinition,

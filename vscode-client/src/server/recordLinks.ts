@@ -8,6 +8,7 @@
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 import { DID_ANALYSE, type DidAnalyse, type RecordArguments } from "../protocol";
+import { inert } from "../text";
 import type { Tried } from "../tried";
 import { DOCUMENT_SELECTOR } from "./selector";
 
@@ -49,6 +50,7 @@ export class RecordLinks implements vscode.Disposable {
       const record = recordOf(link);
       if (record === undefined) return false;
       const given = { record, uri: document.uri.toString() } satisfies RecordArguments;
+      if (link.tooltip !== undefined) link.tooltip = inert(link.tooltip);
       link.target = vscode.Uri.parse(`command:${OPEN}?${encodeURIComponent(JSON.stringify(given))}`);
       return true;
     });

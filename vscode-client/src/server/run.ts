@@ -106,7 +106,7 @@ export class ServerRun {
       }, limitMs);
     });
     const ended = this.#gone.then((how) => {
-      throw new Error(`it ended at once (${how})`);
+      throw new Error(`it ended before it answered (${how})`);
     });
     try {
       const started = this.client.start();
