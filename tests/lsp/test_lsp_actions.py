@@ -255,6 +255,25 @@ def test_mistakes_in_commands_are_told(
     assert journal.read_bytes() == before
 
 
+def test_a_record_is_marked_without_a_document(tmp_path: Path) -> None:
+    folder = tmp_path.resolve()
+    journal = make_workspace(folder)
+    client = RawClient()
+    try:
+        client.initialize(VSCODE_LIKE, [folder])
+        marked = {"record": "exp-2", "verdict": "works", "reason": "with warm-up"}
+        done = client.request("workspace/executeCommand", {"command": "tried.markRecord", "arguments": [marked]})
+        assert done["record"] == "exp-2"
+        written = json.loads(journal.read_text().splitlines()[-1])
+        assert (written["amends"], written["verdict"]) == ("exp-2", "works")
+        with pytest.raises(RequestFailed, match="no record nobody in the pool"):
+            unknown = {"record": "nobody", "verdict": "works"}
+            client.request("workspace/executeCommand", {"command": "tried.markRecord", "arguments": [unknown]})
+        assert client.finish() == 0
+    finally:
+        client.kill()
+
+
 def test_an_old_client_gets_commands_only(folder: Path) -> None:
     client = RawClient()
     try:

@@ -13,7 +13,9 @@ from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from tried.lsp import status
+from tried.lsp.folders import Folder
 from tried.lsp.open_document import Document
+from tried.lsp.pools import all_pools, record_in
 from tried.lsp.progress import Progress
 from tried.lsp.record import record_beside
 from tried.lsp.record_pages import page_of
@@ -38,21 +40,20 @@ ID_LENGTH = 200
 
 
 async def mark(session: Session, arguments: object) -> dict[str, Any]:
-    """`{uri, record, verdict?, reason?}`: writes an amendment to `.tried/pool.jsonl` of the document's folder.
+    """`{uri?, record, verdict?, reason?}`: writes an amendment to `.tried/pool.jsonl` of the document's folder; without
+    a document to that of the first folder whose pool has the record.
 
     `verdict` is dead_end, works or inconclusive; at least one of verdict and reason is needed.
     """
     table = _table(arguments)
-    document, workspace = _workspace(session, table)
-    record = _known_record(workspace, _text(table, "record"))
+    at, workspace, record = await _record_and_its_folder(session, table)
     verdict, reason = _judgement(table)
     folder = _own_folder(workspace)
     try:
         amendment = await session.in_background(conclude, folder, record.id, reason, verdict, session.precise_now())
     except (StorageError, ValueError) as error:
         raise JsonRpcException(str(error), REQUEST_FAILED) from error
-    if document.folder is not None:
-        session.spawn(session.refresh(document.folder))
+    session.spawn(session.refresh(at))
     return {"record": record.id, "amendment": amendment.id}
 
 
@@ -96,11 +97,10 @@ async def silence(session: Session, arguments: object) -> dict[str, Any]:
 
 
 async def open_record(session: Session, arguments: object) -> dict[str, Any]:
-    """`{uri, record, stored?}`: opens the run's page, else the record's line in its file, that anyway if `stored`; a
+    """`{uri?, record, stored?}`: opens the run's page, else the record's line in its file, that anyway if `stored`; a
     client that cannot is told the place in a message. Answers with what it is."""
     table = _table(arguments)
-    _, workspace = _workspace(session, table)
-    record = _known_record(workspace, _text(table, "record"))
+    _, workspace, record = await _record_and_its_folder(session, table)
     if record.url and record.url.lower().startswith(("https://", "http://")) and table.get("stored") is not True:
         shown = await session.client.show_document(record.url, external=True)
         if not shown:
@@ -165,6 +165,20 @@ def _workspace(session: Session, table: Mapping[str, Any]) -> tuple[Document, Wo
     if document is None or workspace is None:
         raise JsonRpcInvalidParams("uri must name an open document")
     return document, workspace
+
+
+async def _record_and_its_folder(
+    session: Session, table: Mapping[str, Any]
+) -> tuple[Folder, Workspace, ExperimentRecord]:
+    """In the pool of the document that is named, else in the first that has it."""
+    name = _text(table, "record")
+    if table.get("uri") is not None:
+        document, workspace = _workspace(session, table)
+        assert document.folder is not None
+        return document.folder, workspace, _known_record(workspace, name)
+    pool, record = record_in(await all_pools(session), name)
+    assert pool.folder.workspace is not None
+    return pool.folder, pool.folder.workspace, record
 
 
 def _judgement(table: Mapping[str, Any]) -> tuple[Verdict | None, str]:

@@ -31,14 +31,12 @@ export async function conclude(tried: Tried, given: unknown): Promise<void> {
     const params = document === undefined ? { record } : { record, textDocument: { uri: document } };
     const view = await tried.sendRequest<RecordView | null>(RECORD, params);
     if (view === undefined || view === null) throw new Error("the server of Tried does not run");
-    const uri = view.document ?? document;
-    if (uri === undefined) throw new Error("open a config of its folder first: the conclusion goes into that folder's journal");
     const short = inert(line(view.short, 60));
     const verdict = await askVerdict(short, view);
     if (verdict === undefined) return;
     const reason = await askWords(short, view, verdict);
     if (reason === undefined) return;
-    const table = { uri, record: view.id, reason, ...(verdict === null ? {} : { verdict }) };
+    const table = { uri: view.document, record: view.id, reason, ...(verdict === null ? {} : { verdict }) };
     const done = await tried.sendRequest("workspace/executeCommand", { command: SERVER_COMMANDS.mark, arguments: [table] });
     if (done === undefined) throw new Error("the server of Tried does not run");
     const what = verdict === null ? "" : `: ${WORDS[verdict]}`;

@@ -260,11 +260,7 @@ class RecordPanel implements vscode.Disposable {
     const answer = (state: "saved" | "failed", text: string): void => {
       this.#post({ type: "conclusion", state, text: line(text, 500), record });
     };
-    const uri = this.#view?.document ?? this.#tried.activeConfig.document?.uri.toString();
-    if (!uri) {
-      answer("failed", "Open a config of this folder first: the conclusion goes into the journal of its folder.");
-      return;
-    }
+    const uri = this.#view?.document ?? null; // without one the server looks for the pool that has the record
     try {
       const done = await this.#command(SERVER_COMMANDS.mark, { uri, record, reason, ...(verdict === null ? {} : { verdict }) });
       if (done === undefined) answer("failed", "Not recorded: the server of Tried does not run.");
