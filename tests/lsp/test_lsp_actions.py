@@ -266,9 +266,9 @@ def test_a_record_is_marked_without_a_document(tmp_path: Path) -> None:
         assert done["record"] == "exp-2"
         written = json.loads(journal.read_text().splitlines()[-1])
         assert (written["amends"], written["verdict"]) == ("exp-2", "works")
+        unknown = {"command": "tried.markRecord", "arguments": [{"record": "nobody", "verdict": "works"}]}
         with pytest.raises(RequestFailed, match="no record nobody in the pool"):
-            unknown = {"record": "nobody", "verdict": "works"}
-            client.request("workspace/executeCommand", {"command": "tried.markRecord", "arguments": [unknown]})
+            client.request("workspace/executeCommand", unknown)
         assert client.finish() == 0
     finally:
         client.kill()
