@@ -29,7 +29,9 @@ export class Window {
     });
     page.context().on("request", (request) => {
       const url = new URL(request.url());
-      const isOwn = ["127.0.0.1", "localhost"].includes(url.hostname) && url.port === String(port);
+      const isPage = ["127.0.0.1", "localhost"].includes(url.hostname) && url.port === String(port);
+      const isPanel = /^vscode-remote\+.*\.vscode-cdn\.net$/.test(url.hostname); // answered by the page's own service worker
+      const isOwn = isPage || (isPanel && /^\/.*\/tried\.tried-[^/]+\/(media|dist)\/[\w-]+\.(css|js)$/.test(url.pathname));
       if (!isOwn && !["data:", "blob:"].includes(url.protocol)) this.foreignRequests.push(request.url());
     });
     page.setDefaultTimeout(30_000);
