@@ -61,6 +61,7 @@ export interface OpenOptions {
 
 export class Workbench {
   readonly windows: Window[] = [];
+  private earlierLogs = new Set<string>();
 
   private constructor(
     /** Copies of fixtures, settings, extensions; deleted at the end. */
@@ -110,6 +111,7 @@ export class Workbench {
 
   /** A window of a browser profile of its own: nothing is remembered from one to the next. */
   async open(options: OpenOptions): Promise<Window> {
+    this.earlierLogs = new Set(this.extensionLogs());
     const { user, machine } = this.divided(options.settings ?? {});
     for (const [kind, text] of [["User", user], ["Machine", machine]] as const) {
       fs.mkdirSync(path.dirname(this.settingsFile(kind)), { recursive: true });
@@ -178,13 +180,17 @@ export class Workbench {
 
   /** What the extension has logged in the window that was opened last. */
   extensionLog(): string {
-    const logs = LOG_FOLDERS.map((name) => path.join(this.folder, name))
+    return this.extensionLogs()
+      .filter((file) => !this.earlierLogs.has(file))
+      .map((file) => fs.readFileSync(file, "utf8"))
+      .join("");
+  }
+
+  private extensionLogs(): string[] {
+    return LOG_FOLDERS.map((name) => path.join(this.folder, name))
       .filter((folder) => fs.existsSync(folder))
       .flatMap((folder) => fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => path.join(folder, name)))
-      .filter((file) => file.endsWith("tried.tried/Tried.log"))
-      .sort((a, b) => fs.statSync(a).mtimeMs - fs.statSync(b).mtimeMs);
-    const newest = logs.at(-1);
-    return newest === undefined ? "" : fs.readFileSync(newest, "utf8");
+      .filter((file) => file.endsWith("tried.tried/Tried.log"));
   }
 
   /** Ends everything and keeps the logs. */
