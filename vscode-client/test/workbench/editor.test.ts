@@ -104,9 +104,9 @@ scenario("the id of a record in a config is a link to its panel, and has a defin
   await window.shot("link-to-panel");
 
   await window.openFile("configs/transformer.yaml");
-  await window.cursorAfter("HYD-023", "HYD-0");
+  await window.cursorAfter("HYD-023", "not like HYD");
   await window.page.keyboard.press("F12");
   await waitFor("a page about HYD-023", () => window.page.locator(".tab.active").allInnerTexts(), (tabs) => tabs.some((tab) => tab.includes("HYD-023")));
-  await waitFor("its headline", () => window.text(), (lines) => lines.join("\n").includes("CUDA out of memory: fp32 doubles the activations"));
+  await waitFor("its headline", () => window.text(), (lines) => lines.join("").includes("CUDA out of memory: fp32 doubles the activations"));
   await window.close();
 });
