@@ -40,7 +40,6 @@ def test_runs_that_differ_in_what_is_volatile_are_one() -> None:
     [
         {"params": {**BASE, "lr": 0.02}},
         {"params": {**BASE, "momentum": 0.9}},
-        {"params": dict(reversed(list(BASE.items())))},
         {"research_line": "text"},
         {"git": {"commit": "d4e5f6a"}},
         {"git": None},
@@ -61,6 +60,28 @@ def test_what_makes_none() -> None:
     """Outcomes, tags, words and times do not."""
     two = record("two", {**BASE, "lr": "1e-2"}, tags=["x"], name="again", verdict="works", timestamp="2026-01-01")
     assert groups(record("one"), two) == [["one", "two"]]
+
+
+@pytest.mark.parametrize("logged", [{"seed": 3}, {"run_name": "again"}, {"gpu": "A100"}, {"num_workers": 4}])
+def test_what_only_one_of_them_logs_of_seeds_names_and_machines_makes_none(logged: dict[str, Any]) -> None:
+    assert groups(record("one", BASE), record("two", {**BASE, **logged})) == [["one", "two"]]
+
+
+def test_the_order_in_which_a_tracker_lists_parameters_makes_none() -> None:
+    assert groups(record("one", BASE), record("two", dict(reversed(list(BASE.items()))))) == [["one", "two"]]
+
+
+def test_what_cannot_be_read_is_equal_only_where_it_is_written_alike() -> None:
+    runs = [
+        record(name, {**BASE, "lr": written}) for name, written in zip("abc", ("${x}", "${y}", "${x}"), strict=True)
+    ]
+    assert groups(*runs, record("known", BASE)) == [["a", "c"], ["b"], ["known"]]
+
+
+def test_each_of_several_values_that_cannot_be_read_counts() -> None:
+    pairs = [("${x}", "${y}"), ("${y}", "${x}"), ("${x}", "${x}"), ("${x}", "${y}")]
+    runs = [record(f"r{place}", {**BASE, "lr": lr, "depth": depth}) for place, (lr, depth) in enumerate(pairs)]
+    assert groups(*runs) == [["r0", "r3"], ["r1"], ["r2"]]
 
 
 def test_what_logs_no_parameters_is_the_replicate_of_none() -> None:
@@ -102,7 +123,7 @@ def alike(one: ExperimentRecord, other: ExperimentRecord) -> bool:
     """The rule once more, written apart from the product."""
 
     def facts(each: ExperimentRecord) -> tuple[object, ...]:
-        logged = [(key, value) for key, value in each.params.items() if key != "seed"]
+        logged = {key: value for key, value in each.params.items() if key != "seed"}
         return logged, each.research_line, each.git, each.architecture, each.role
 
     logged = [key for key in one.params if key != "seed"]

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tried_pool import BASE, bad, draft_of, ended, good, history_of
+from related_pool import snapshot_of
+from tried_pool import BASE, bad, draft_of, ended, good
 
 from tried.findings.settings import FindingSettings
 from tried.pool.record import ExperimentRecord
@@ -16,7 +17,7 @@ from tried.render.standing import standing_line
 
 
 def standing(config: Mapping[str, Any] | str, *records: ExperimentRecord, line: str | None = None) -> Standing | None:
-    return standing_of(draft_of(config), history_of(*records), FindingSettings(research_line=line))
+    return standing_of(draft_of(config), snapshot_of(*records), FindingSettings(research_line=line))
 
 
 def said(config: Mapping[str, Any] | str, *records: ExperimentRecord, line: str | None = None) -> str:
@@ -65,6 +66,33 @@ def test_the_lens_leads_to_the_latest_of_the_runs() -> None:
 def test_what_is_running_has_not_run() -> None:
     running = ended("a:1", BASE, conclusion={"outcome": "running"})
     assert said(BASE, running) == "is running"
+
+
+def test_a_value_that_nobody_can_read_is_not_said_to_be_the_same() -> None:
+    runs = [good("a:1", {**BASE, "seed": 1}, 0.5), good("a:2", {**BASE, "seed": 2}, 0.7)]
+    assert said({**BASE, "lr": "${rate}"}, *runs) == "ran 2 times if lr is the same: val_acc 0.60 ± 0.14"
+    other = good("a:3", {**BASE, "lr": 0.5}, 0.9)
+    assert (
+        said({**BASE, "lr": "${rate}"}, *runs, other) == "ran 3 times if lr is the same"
+    )  # no mean of two experiments
+    wide = {**BASE, "momentum": 0.9}
+    draft = {**wide, "lr": "${rate}", "depth": "${d}"}
+    assert said(draft, good("a:1", wide, 0.5)) == "ran once if lr, depth are the same: val_acc 0.5"
+
+
+def test_a_run_of_which_a_value_cannot_be_read_is_none_of_those_that_ran() -> None:
+    unreadable = good("a:2", {**BASE, "lr": "${rate}"}, 0.1)
+    assert said(BASE, good("a:1", BASE, 0.5), unreadable) == "ran once: val_acc 0.5"
+    assert said(BASE, unreadable) == "ran once if lr is the same: val_acc 0.1"
+
+
+def test_what_another_commit_came_to_is_no_result_of_the_nearest() -> None:
+    near = {**BASE, "lr": 0.02}
+    runs = [
+        good("a:1", near, 0.5, git="a1b2c3d", timestamp="2026-10-01T00:00:00Z"),
+        good("a:2", near, 0.9, git="d4e5f6a", timestamp="2026-10-02T00:00:00Z"),
+    ]
+    assert said(BASE, *runs) == "never run · nearest: a:2 (val_acc 0.9), differs in lr"
 
 
 def test_a_run_of_another_line_is_told_with_its_line() -> None:

@@ -34,10 +34,10 @@ async def code_lens(session: Session, params: t.CodeLensParams) -> Sequence[t.Co
 
 def _lenses(uri: str, known: Analysed, encoding: Encoding) -> list[t.CodeLens]:
     assert known.analysis is not None
-    settings, history = finding_settings(known.settings), known.snapshot.history
+    settings = finding_settings(known.settings)
     lenses: list[t.CodeLens] = []
     for draft in known.analysis.drafts[:MOST_DRAFTS]:
-        standing = standing_of(draft, history, settings) if draft.entries else None
+        standing = standing_of(draft, known.snapshot, settings) if draft.entries else None
         if standing is not None:
             lenses.append(_lens(uri, known, draft, standing, encoding))
     return lenses

@@ -1,7 +1,8 @@
 """All records of a pool, sorted into experiments at once: replicates are one.
 
-Replicates are runs of one research line that log their parameters and are equal in these (but for what is volatile), in
-what they changed, in their architecture and in the commit that they state.
+Replicates are runs of one research line that log their parameters and are equal in these (but for what is volatile and
+for hardware), in what they changed, in their architecture and in the commit that they state. Values that cannot be read
+are equal where they are written alike: `${a}` and `${b}` may be anything.
 
 Invariant: every record of the pool belongs to exactly one experiment.
 Invariant: a line's groups depend on its runs alone, so they are made once for all snapshots that share these.
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -49,6 +51,9 @@ class LineGroups:
         rows: list[int] = self.rows[self.starts[number] : self.starts[number + 1]].tolist()
         return rows
 
+
+_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
+"""Odd, so that numbers that are put together one after the other stay apart."""
 
 _known: Final[WeakKeyDictionary[RunColumns, LineGroups]] = WeakKeyDictionary()
 
@@ -120,7 +125,7 @@ class Grouping:
 def groups_of(line: LineHistory, snapshot: PoolSnapshot) -> LineGroups:
     columns = line.columns
     alone = np.where(line.logs_anything, 0, np.arange(1, len(line) + 1))
-    keys = (columns.facts["changes"], columns.shapes, columns.signatures, alone)
+    keys = (columns.facts["changes"], columns.signatures, _unreadable(columns), alone)
     groups = _grouped(keys, columns.ids)
     several = np.flatnonzero(np.diff(groups.starts) > 1)
     if not len(several):
@@ -132,6 +137,19 @@ def groups_of(line: LineHistory, snapshot: PoolSnapshot) -> LineGroups:
         facts = snapshot.facts_of(columns.ids[row])
         numbers[row] = builds.setdefault((facts.commit, facts.digest, facts.components), len(builds))
     return _grouped((numbers, *keys), columns.ids) if len(builds) > 1 else groups
+
+
+def _unreadable(columns: RunColumns) -> NDArray[np.uint64]:
+    """Of each row a number that is another one where values that cannot be read are written otherwise."""
+    total = np.zeros(len(columns), np.uint64)
+    for table, column in chain(columns.logged.items(), columns.unlogged.items()):
+        size = len(table)  # it may grow meanwhile
+        numbers = [number for number in (*table.unknown, *table.truncated) if number < size]
+        if table.is_compared and numbers:
+            marks = np.zeros(size, np.uint64)
+            marks[numbers] = numbers
+            total = total * _MULTIPLIER + marks[column.dense(len(columns))]
+    return total
 
 
 def _grouped(keys: tuple[NDArray[np.generic], ...], ids: Sequence[str]) -> LineGroups:

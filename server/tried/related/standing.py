@@ -12,7 +12,7 @@ not end badly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -25,8 +25,10 @@ from tried.findings.repeat import repeats
 from tried.findings.scope import Scope
 from tried.findings.settings import FindingSettings
 from tried.pool.history.column import Mask
-from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.history.run import Run
+from tried.pool.history.vocabulary import ABSENT
+from tried.pool.snapshot import PoolSnapshot
+from tried.related.grouping import Grouping
 from tried.related.result import Result, result_of
 
 NEARBY: Final = 2
@@ -41,12 +43,15 @@ _MOST_TIED: Final = 4_096
 @dataclass(frozen=True, slots=True)
 class Ran:
     """The runs equal to the draft to the letter, the earliest first. `dead_ends`: how many of them ended badly.
-    `research_line` is that of the runs where it is not the draft's own."""
+    `research_line` is that of the runs where it is not the draft's own. `unread` names the parameters that the draft or
+    they have and of which nobody can read what they are: the runs are equal to it if these are. `result` is None where
+    they may be several experiments."""
 
     runs: tuple[Run, ...]
     result: Result | None
     dead_ends: int
     research_line: str | None
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +76,17 @@ class Standing:
     pool: int
 
 
-def standing_of(draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings) -> Standing | None:
+def standing_of(draft: ExperimentDraft, snapshot: PoolSnapshot, settings: FindingSettings) -> Standing | None:
     """None where there is nothing to say: an empty pool, or a draft with too few parameters to be told from another."""
+    history, grouping = snapshot.history, Grouping(snapshot)
     compared = [p for p in draft.parameters if p.kind in COMPARED_KINDS and p.value is not None and is_known(p.value)]
     if not history.line_of or len(compared) < settings.minimum_compared:
         return None
     knows_own = own_line(draft, history, settings) is not None
     every = list(scopes(draft, history, settings))
-    for scope in every:
-        if exact := repeats(scope)[0]:
-            return Standing(_ran(scope, exact, knows_own), None, 0, len(history.line_of))
-    around = [_Around(scope) for scope in every]
+    if (repeated := _repeated(every)) is not None:
+        return Standing(_ran(*repeated, grouping, knows_own), None, 0, len(history.line_of))
+    around = [_Around(scope, grouping) for scope in every]
     nearest = _nearest_in(each for each in around if each.scope.own)
     if nearest is None:
         nearest = _nearest_in(each for each in around if not each.scope.own)
@@ -95,20 +100,54 @@ def _nearest_in(around: Iterable[_Around]) -> Nearest | None:
     return min(found, key=lambda each: each[0])[1] if found else None
 
 
-def _ran(scope: Scope, runs: list[Run], knows_own: bool) -> Ran:
+def _repeated(every: Iterable[Scope]) -> tuple[Scope, list[Run], Mapping[str, Mask]] | None:
+    """The runs that the draft repeats, in the first line that has some that can be read, else in the first that has any.
+    With them the parameters that cannot be read, and in which runs."""
+    doubtful: tuple[Scope, list[Run], Mapping[str, Mask]] | None = None
+    for scope in every:
+        runs = repeats(scope)[0]
+        unread = _unread(scope) if runs else {}
+        if sure := [run for run in runs if not any(rows[run.place] for rows in unread.values())]:
+            return scope, sure, {}
+        if runs and doubtful is None:
+            doubtful = scope, runs, unread
+    return doubtful
+
+
+def _unread(scope: Scope) -> dict[str, Mask]:
+    """The runs in which the draft or they have a parameter that nobody can read, by what it is called."""
+    columns, found = scope.line.columns, dict[str, Mask]()
+    for key, parameter in scope.draft.values.items():
+        rows = np.zeros(len(columns), np.bool_)
+        for table, column in columns.in_force(key):
+            strange = [*table.unknown, *table.truncated]
+            if not is_known(parameter.value):
+                rows |= column.dense(len(columns)) != ABSENT
+            elif strange:
+                rows |= np.isin(column.dense(len(columns)), strange)
+        if rows.any():
+            found[parameter.shown] = rows
+    return found
+
+
+def _ran(scope: Scope, runs: list[Run], unread: Mapping[str, Mask], grouping: Grouping, knows_own: bool) -> Ran:
     in_time = scope.line.runs_in_time(runs)
+    ended = [run for run in in_time if run.ending != "dead_end"]
+    may_be_several = bool(unread) and len({grouping.kind_of(run.id) for run in ended}) > 1
     return Ran(
         runs=tuple(in_time),
-        result=result_of(run for run in in_time if run.ending != "dead_end"),
+        result=None if may_be_several else result_of(ended),
         dead_ends=sum(run.ending == "dead_end" for run in in_time),
         research_line=scope.line.research_line if knows_own and not scope.own else None,
+        unread=tuple(name for name, rows in unread.items() if any(rows[run.place] for run in runs)),
     )
 
 
 class _Around:
     """What lies around a draft in one research line."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, grouping: Grouping) -> None:
+        self.grouping: Final = grouping
         self.scope: Final = scope
         self.columns: Final = scope.line.columns
         counts = scope.compared
@@ -130,7 +169,7 @@ class _Around:
         if best is None:
             return None
         place, run, keys = best
-        alike = self.scope.line.runs_in(self._replicates(run))
+        alike = [each for each in self.grouping.replicates_of(run.id) if self.comparable[each.place]]
         return place, Nearest(run, len(alike), result_of(alike), keys)
 
     def _candidates(self) -> Iterator[Run]:
@@ -152,11 +191,6 @@ class _Around:
                 yield self.scope.line.run_at(row)
             if len(told) >= _MOST_LOOKED_AT:
                 return
-
-    def _replicates(self, run: Run) -> Mask:
-        same: Mask = self.columns.signatures == self.columns.signatures[run.place]
-        same &= self.columns.facts["changes"] == run.change_set
-        return same & self.comparable
 
     def _differing(self, run: Run) -> tuple[str, ...]:
         """The names of what differs: what both set otherwise, what one of them alone sets, then budgets."""

@@ -35,6 +35,7 @@ def _ran(ran: Ran) -> str:
     count = len(ran.runs)
     times = "once" if count == 1 else f"{count} times"
     where = f" in {_name(ran.research_line)}" if ran.research_line else ""
+    where += f" if {_names(ran.unread)} {'is' if len(ran.unread) == 1 else 'are'} the same" if ran.unread else ""
     if all(run.running for run in ran.runs):
         return f"is running{where}" if count == 1 else f"{count} runs of this are running{where}"
     if ran.dead_ends == count:
@@ -59,9 +60,12 @@ def _nearest(nearest: Nearest) -> str:
 def _differs(keys: tuple[str, ...]) -> str:
     if not keys:
         return "nothing compared differs"
-    names = ", ".join(_name(key) for key in keys[:MOST_KEYS])
+    return f"differs in {_names(keys)}"
+
+
+def _names(keys: tuple[str, ...]) -> str:
     more = f" +{len(keys) - MOST_KEYS}" if len(keys) > MOST_KEYS else ""
-    return f"differs in {names}{more}"
+    return ", ".join(_name(key) for key in keys[:MOST_KEYS]) + more
 
 
 def result_text(result: Result) -> str:
