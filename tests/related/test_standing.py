@@ -80,6 +80,13 @@ def test_a_value_that_nobody_can_read_is_not_said_to_be_the_same() -> None:
     assert said(draft, good("a:1", wide, 0.5)) == "ran once if lr, depth are the same: val_acc 0.5"
 
 
+def test_what_both_write_alike_is_the_same() -> None:
+    long = {**BASE, "classes": "x" * 9000}
+    assert said(long, good("a:1", long, 0.5)) == "ran once: val_acc 0.5"
+    other = good("a:2", {**long, "classes": "x" * 8999 + "y"}, 0.5)
+    assert said(long, other) == "ran once if classes is the same: val_acc 0.5"
+
+
 def test_a_run_of_which_a_value_cannot_be_read_is_none_of_those_that_ran() -> None:
     unreadable = good("a:2", {**BASE, "lr": "${rate}"}, 0.1)
     assert said(BASE, good("a:1", BASE, 0.5), unreadable) == "ran once: val_acc 0.5"

@@ -101,7 +101,7 @@ def _nearest_in(around: Iterable[_Around]) -> Nearest | None:
 
 
 def _repeated(every: Iterable[Scope]) -> tuple[Scope, list[Run], Mapping[str, Mask]] | None:
-    """The runs that the draft repeats, in the first line that has some that can be read, else in the first that has any.
+    """The runs that the draft repeats, in the first line that has some that can be read, else in the first with any.
     With them the parameters that cannot be read, and in which runs."""
     doubtful: tuple[Scope, list[Run], Mapping[str, Mask]] | None = None
     for scope in every:
@@ -115,14 +115,19 @@ def _repeated(every: Iterable[Scope]) -> tuple[Scope, list[Run], Mapping[str, Ma
 
 
 def _unread(scope: Scope) -> dict[str, Mask]:
-    """The runs in which the draft or they have a parameter that nobody can read, by what it is called."""
+    """The runs in which the draft or they have a parameter that nobody can read, by what it is called.
+
+    What both write alike is no such parameter.
+    """
     columns, found = scope.line.columns, dict[str, Mask]()
     for key, parameter in scope.draft.values.items():
         rows = np.zeros(len(columns), np.bool_)
         for table, column in columns.in_force(key):
             strange = [*table.unknown, *table.truncated]
             if not is_known(parameter.value):
-                rows |= column.dense(len(columns)) != ABSENT
+                numbers = column.dense(len(columns))
+                alike = [number for number in strange if table.is_written(number, parameter.entry.value)]
+                rows |= (numbers != ABSENT) & ~np.isin(numbers, alike)
             elif strange:
                 rows |= np.isin(column.dense(len(columns)), strange)
         if rows.any():

@@ -122,6 +122,11 @@ class KeyTable:
         first = self._numbers.get(value)
         return () if first is None else (first, *self._others.get(value, ()))
 
+    def is_written(self, number: int, recorded: Any) -> bool:
+        """Whether this is how the value of that number was recorded."""
+        known, held = self.recorded[number], _held_form(self.values[number], recorded)
+        return type(known) is type(held) and bool(known == held)
+
     def first_numbers(self, numbers: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         """Numbers with those of equal values made equal: that of the first spelling."""
         if not self._others:
