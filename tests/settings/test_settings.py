@@ -544,3 +544,12 @@ def test_a_key_that_cannot_be_printed_is_told_by_its_escapes() -> None:
     (problem,) = load_settings(None, {"ranking": {"a\nb\x1b": 1}}).problems
 
     assert problem.message.startswith(r"editor settings: ranking.a\nb\x1b: unknown setting, ignored; ")
+
+
+def test_a_whole_number_may_be_written_as_1_0() -> None:
+    """Lua and TOML have 300.0 where people mean 300; a schema lets it pass."""
+    loaded = load_settings(None, {"editor": {"debounce_ms": 300.0}, "ranking": {"limit": 7.5}})
+    assert loaded.settings.editor.debounce_ms == 300
+    assert [problem.message for problem in loaded.problems] == [
+        "editor settings: ranking.limit: expected a whole number from 1 to 1000, got 7.5; using 20"
+    ]

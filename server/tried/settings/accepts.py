@@ -19,7 +19,10 @@ def adapter_of(setting: FieldInfo) -> TypeAdapter[Any]:
 
 
 def validated(adapter: TypeAdapter[Any], value: Any) -> Any:
-    """Read as JSON is read: strictly, but for lists and whole numbers. Raises ValueError."""
+    """Read as JSON is read: strictly, but for lists and whole numbers (1.0 is one, as for JSON schemas). Raises
+    ValueError."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     try:
         return adapter.validate_json(json.dumps(value, default=str), strict=True)
     except (TypeError, RecursionError) as error:
