@@ -93,6 +93,11 @@ export class Workbench {
       detached: true, // a group of its own, which can be ended as a whole
     });
     fs.closeSync(log);
+    // Also where the tests themselves are ended: a group of its own would live on.
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+    process.once("exit", () => {
+      if (server.pid !== undefined && server.exitCode === null) killGroup(server.pid, "SIGKILL");
+    });
     try {
       const healthy = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok;
       await waitFor("code-server to answer", healthy, (isHealthy) => isHealthy, 60);
@@ -253,6 +258,14 @@ function freePort(): Promise<number> {
   });
 }
 
+function killGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // already gone
+  }
+}
+
 /** Ends a process and all of its group, the hard way if it does not listen. */
 async function end(process_: ChildProcess): Promise<void> {
   const group = process_.pid;
@@ -267,7 +280,7 @@ async function end(process_: ChildProcess): Promise<void> {
   };
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     if (isGone()) return;
-    process.kill(-group, signal);
+    killGroup(group, signal);
     await waitFor("code-server to end", isGone, (gone) => gone, 10).catch(() => undefined);
   }
 }
