@@ -1,4 +1,4 @@
-// Bundles each unit test and runs them all with Node's own runner. No workbench: what imports vscode is not tested here.
+// Bundles each unit test and runs them all with Node's own runner. No workbench: in the place of vscode stands test/fake.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -14,6 +14,7 @@ await esbuild.build({
   entryPoints: tests.map((name) => path.join(folder, name)),
   outdir: out,
   bundle: true,
+  alias: { vscode: path.join(here, "fake", "vscode.ts") },
   platform: "node",
   format: "esm",
   outExtension: { ".js": ".mjs" },
@@ -22,6 +23,7 @@ await esbuild.build({
   logLevel: "warning",
 });
 const run = spawnSync(process.execPath, ["--test", ...tests.map((name) => path.join(out, name.replace(/\.ts$/, ".mjs")))], {
+  cwd: path.join(here, ".."),
   stdio: "inherit",
 });
 process.exit(run.status ?? 1);

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { RECORD, SERVER_COMMANDS, type RecordView, type Verdict } from "../protocol";
+import { reasonOf } from "../reason";
 import { inert, line } from "../text";
 import type { Tried } from "../tried";
 import { recordArguments } from "./arguments";
@@ -30,7 +31,8 @@ export async function conclude(tried: Tried, given: unknown): Promise<void> {
   try {
     const params = document === undefined ? { record } : { record, textDocument: { uri: document } };
     const view = await tried.sendRequest<RecordView | null>(RECORD, params);
-    if (view === undefined || view === null) throw new Error("the server of Tried does not run");
+    if (view === undefined) throw new Error("the server of Tried does not run");
+    if (view === null) throw new Error(`there is no record ${record} in the pool`);
     const short = inert(line(view.short, 60));
     const verdict = await askVerdict(short, view);
     if (verdict === undefined) return;
@@ -42,8 +44,7 @@ export async function conclude(tried: Tried, given: unknown): Promise<void> {
     const what = verdict === null ? "" : `: ${WORDS[verdict]}`;
     vscode.window.setStatusBarMessage(`$(check) Recorded on ${short}${what}`, SHOWN_MS);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    void vscode.window.showErrorMessage(inert(line(`Nothing was recorded: ${why}`, 500)));
+    void vscode.window.showErrorMessage(inert(line(`Nothing was recorded: ${reasonOf(error)}`, 500)));
   }
 }
 

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Tried } from "../tried";
+import { registerCommand } from "./register";
 
 const URI = vscode.Uri.parse("tried-information:/Debug Information.md");
 
@@ -14,7 +15,7 @@ export function registerDebugDocument(tried: Tried): vscode.Disposable {
       onDidChange: changed.event,
       provideTextDocumentContent: () => text,
     }),
-    vscode.commands.registerCommand("tried.debugInformation", async () => {
+    registerCommand("tried.debugInformation", async () => {
       text = await tried.debugInformation();
       changed.fire(URI);
       const document = await vscode.workspace.openTextDocument(URI);

@@ -5,9 +5,10 @@ import type { Tried } from "../tried";
 import { conclude } from "./conclude";
 import { registerDebugDocument } from "./debugDocument";
 import { installServer } from "./installServer";
+import { registerCommand } from "./register";
 
 export function registerCommands(tried: Tried): vscode.Disposable {
-  const { registerCommand, executeCommand } = vscode.commands;
+  const { executeCommand } = vscode.commands;
   const { extension } = tried.context;
   return vscode.Disposable.from(
     registerDebugDocument(tried),

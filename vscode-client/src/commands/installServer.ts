@@ -11,6 +11,7 @@ import { expandCommand, findOnPath } from "../server/paths";
 import { probe, serverEnvironment } from "../server/probe";
 import { LineSplitter } from "../server/stderrLines";
 import { MINIMUM_PYTHON } from "../server/versions";
+import { reasonOf } from "../reason";
 import { inert, line } from "../text";
 import type { Tried } from "../tried";
 
@@ -51,9 +52,9 @@ async function run(tried: Tried, plan: InstallPlan, environment: string, cwd: st
   try {
     const isDone = await vscode.window.withProgress(options, async (progress, token) => {
       for (const command of plan.commands) {
-        progress.report({ message: typed(command).slice(0, 120) });
+        progress.report({ message: inert(line(typed(command), 120)) });
         await execute(command, cwd, tried.log, token, (message) => {
-          progress.report({ message });
+          progress.report({ message: inert(line(message, 120)) });
         });
         if (token.isCancellationRequested) return false;
       }
@@ -66,7 +67,7 @@ async function run(tried: Tried, plan: InstallPlan, environment: string, cwd: st
     }
     tried.log.info("the installation was cancelled");
   } catch (error) {
-    const message = `The server could not be installed: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `The server could not be installed: ${reasonOf(error)}`;
     tried.log.error(message);
     void vscode.window.showErrorMessage(inert(line(message, 600)), "Show Logs").then((button) => {
       if (button !== undefined) tried.log.show(true);
@@ -87,7 +88,7 @@ function execute(
   return new Promise((resolve, reject) => {
     const lines = new LineSplitter((line) => {
       log.info(`[install] ${line}`);
-      if (line.trim() !== "") tell(line.trim().slice(0, 120));
+      if (line.trim() !== "") tell(line);
     });
     const [program = "", ...args] = command;
     const child = spawn(program, args, {

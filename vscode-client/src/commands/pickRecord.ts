@@ -1,6 +1,7 @@
 /** Search the pool from the palette. */
 
 import * as vscode from "vscode";
+import { reasonOf } from "../reason";
 import { inert, line } from "../text";
 import type { Tried } from "../tried";
 
@@ -34,7 +35,7 @@ export function pickRecord(tried: Tried, title = "Show a Record"): Promise<strin
         const found = await tried.sendRequest<FoundSymbol[] | null>("workspace/symbol", { query: pick.value }, own.token);
         if (request === own) pick.items = itemsOf(found ?? []);
       } catch (error) {
-        if (request === own) pick.items = [notice(error instanceof Error ? error.message : String(error))];
+        if (request === own) pick.items = [notice(reasonOf(error))];
       } finally {
         if (request === own) pick.busy = false;
         own.dispose();

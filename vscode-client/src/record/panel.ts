@@ -2,9 +2,12 @@
 
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
+import { recordArguments } from "../commands/arguments";
 import { pickRecord } from "../commands/pickRecord";
+import { registerCommand } from "../commands/register";
 import { RECORD, SERVER_COMMANDS, STATUS_DID_CHANGE, type RecordArguments, type RecordView, type Verdict } from "../protocol";
-import { line } from "../text";
+import { reasonOf } from "../reason";
+import { inert, line } from "../text";
 import type { Tried } from "../tried";
 import { pageHtml } from "./html";
 import { fromPage, keptRecord, type FromPage, type ToPage } from "./messages";
@@ -12,7 +15,7 @@ import { webHost } from "./model";
 
 export const VIEW_TYPE = "tried.record";
 
-const STYLES = ["record.css", "record-plots.css", "record-tables.css"];
+const STYLES = ["record.css", "record-conclusion.css", "record-plots.css", "record-tables.css"];
 /** A pool that is being read changes many times: the panel asks again this long after it last did. */
 const POOL_DELAY_MS = 700;
 
@@ -21,12 +24,12 @@ export function registerRecordPanel(tried: Tried): vscode.Disposable {
   const show = async (given: unknown, revealed?: "parameters"): Promise<void> => {
     const named = recordArguments(given);
     const record = named?.record ?? (await pickRecord(tried));
-    if (record) panel.show({ ...named, record }, { revealed, preserveFocus: named !== null });
+    if (record) panel.show({ ...named, record }, { revealed, preserveFocus: named !== undefined });
   };
   return vscode.Disposable.from(
     panel,
-    vscode.commands.registerCommand("tried.showRecord", (given: unknown) => show(given)),
-    vscode.commands.registerCommand("tried.compare", (given: unknown) => show(given, "parameters")),
+    registerCommand("tried.showRecord", (given: unknown) => show(given)),
+    registerCommand("tried.compare", (given: unknown) => show(given, "parameters")),
     vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, {
       deserializeWebviewPanel: (restored, state) => {
         panel.restore(restored, keptRecord(state));
@@ -34,13 +37,6 @@ export function registerRecordPanel(tried: Tried): vscode.Disposable {
       },
     }),
   );
-}
-
-function recordArguments(given: unknown): RecordArguments | null {
-  if (typeof given !== "object" || given === null) return null;
-  const { record, uri } = given as Record<string, unknown>;
-  if (typeof record !== "string" || record === "") return null;
-  return typeof uri === "string" ? { record, uri } : { record };
 }
 
 class RecordPanel implements vscode.Disposable {
@@ -148,7 +144,7 @@ class RecordPanel implements vscode.Disposable {
     if (named.record !== this.#shown?.record) this.#view = undefined;
     this.#shown = named;
     this.#revealed = revealed;
-    if (this.#panel && !this.#view) this.#panel.title = line(named.record, 40);
+    if (this.#panel && !this.#view) this.#panel.title = titleOf(named.record);
     this.#post({ type: "loading", short: line(named.record, 80) });
     this.#refresh();
   }
@@ -180,7 +176,7 @@ class RecordPanel implements vscode.Disposable {
       else if (view === null) this.#tell(`There is no record ${line(record, 80)} in the pool.`);
       else this.#tellState();
     } catch (error) {
-      if (request === this.#request) this.#tell(messageOf(error));
+      if (request === this.#request) this.#tell(reasonOf(error));
     } finally {
       request.dispose();
     }
@@ -188,7 +184,7 @@ class RecordPanel implements vscode.Disposable {
 
   #received(view: RecordView): void {
     this.#view = view;
-    if (this.#panel) this.#panel.title = line(view.short, 40) || "Record";
+    if (this.#panel) this.#panel.title = titleOf(view.short);
     this.#postView();
   }
 
@@ -252,7 +248,7 @@ class RecordPanel implements vscode.Disposable {
     try {
       await this.#command(SERVER_COMMANDS.open, { uri, record: this.#view.id });
     } catch (error) {
-      this.#tell(messageOf(error));
+      this.#tell(reasonOf(error));
     }
   }
 
@@ -266,7 +262,7 @@ class RecordPanel implements vscode.Disposable {
       if (done === undefined) answer("failed", "Not recorded: the server of Tried does not run.");
       else answer("saved", "Recorded in the journal.");
     } catch (error) {
-      answer("failed", `Not recorded: ${messageOf(error)}`);
+      answer("failed", `Not recorded: ${reasonOf(error)}`);
       return;
     }
     this.#refresh();
@@ -277,6 +273,11 @@ class RecordPanel implements vscode.Disposable {
   }
 }
 
+/** Lists of open editors draw icons where a title says so. */
+function titleOf(record: string): string {
+  return inert(line(record, 40)) || "Record";
+}
+
 function isOpen(uri: string | undefined): boolean {
   return uri !== undefined && vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri);
 }
@@ -285,8 +286,4 @@ async function openFolder(uri: string): Promise<void> {
   const folder = vscode.Uri.parse(uri, true);
   if (folder.scheme !== "file" || !vscode.workspace.getWorkspaceFolder(folder)) return;
   await vscode.commands.executeCommand("revealInExplorer", folder);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

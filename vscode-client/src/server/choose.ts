@@ -73,7 +73,7 @@ export function surroundings(): Surroundings {
     folders: folders.map((folder) => ({ name: folder.name, path: folder.uri.fsPath })),
     env: process.env,
     isWindows: process.platform === "win32",
-    isFile,
+    isProgram,
   };
 }
 
@@ -96,6 +96,16 @@ function withSuffix(name: string): string {
 
 function existing(file: string): string | undefined {
   return isFile(file) ? file : undefined;
+}
+
+/** One that cannot be executed does not hide one further down the PATH. */
+function isProgram(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.X_OK);
+    return isFile(file);
+  } catch {
+    return false;
+  }
 }
 
 function isFile(file: string): boolean {

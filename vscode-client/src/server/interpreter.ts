@@ -1,6 +1,7 @@
 /** The interpreter that the Python extension has chosen for a folder; the extension is never waited for long. */
 
 import * as vscode from "vscode";
+import { reasonOf } from "../reason";
 import type { Command } from "./paths";
 
 const PATIENCE_MS = 2_000;
@@ -29,7 +30,7 @@ export async function pythonInterpreter(folder: vscode.Uri | undefined): Promise
   try {
     return await Promise.race([ask(folder), late]);
   } catch (error) {
-    return { problem: `the Python extension failed: ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `the Python extension failed: ${reasonOf(error)}` };
   } finally {
     clearTimeout(timer);
   }

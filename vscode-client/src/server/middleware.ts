@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 import type { Middleware, ShowDocumentResult } from "vscode-languageclient/node";
 import { type RecordArguments, SERVER_COMMANDS } from "../protocol";
-import { inert } from "../text";
+import { reasonOf } from "../reason";
+import { inert, line } from "../text";
 import type { Tried } from "../tried";
 import { askReason } from "../commands/askReason";
 import { settingsFor } from "./configuration";
@@ -20,6 +21,15 @@ const WITH_REASON: Record<string, string> = {
   [SERVER_COMMANDS.conclude]: "What came of these runs, and why?",
   [SERVER_COMMANDS.silence]: "Why should this not be told any more?",
 };
+
+/** Of a command's error VS Code makes a message, with links in it. */
+async function told(answer: unknown): Promise<unknown> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new Error(inert(line(reasonOf(error), 500)), { cause: error });
+  }
+}
 
 export function middleware(tried: Pick<Tried, "context">, links: RecordLinks): Middleware {
   return {
@@ -43,15 +53,21 @@ export function middleware(tried: Pick<Tried, "context">, links: RecordLinks): M
           ? (next(params, new vscode.CancellationTokenSource().token) as Promise<ShowDocumentResult>)
           : Promise.resolve({ success: false }),
     },
+    // The status bar shows it, and what is being read has names of its own.
+    handleWorkDoneProgress: (token, params, next) => {
+      if ("title" in params) params.title = inert(params.title);
+      if (params.message !== undefined) params.message = inert(line(params.message, 200));
+      next(token, params);
+    },
     executeCommand: async (command, args: unknown[], next) => {
       const given = (args[0] ?? {}) as RecordArguments & ConclusionArguments;
       if (command === SERVER_COMMANDS.open) return vscode.commands.executeCommand("tried.showRecord", given);
       if (command === SERVER_COMMANDS.compare) return vscode.commands.executeCommand("tried.compare", given);
       const question = WITH_REASON[command];
-      if (question === undefined || (given.reason ?? "") !== "") return next(command, args) as unknown;
+      if (question === undefined || (given.reason ?? "") !== "") return told(next(command, args));
       const reason = await askReason(question, given.verdict !== undefined || command === SERVER_COMMANDS.silence);
       if (reason === undefined) return undefined;
-      return next(command, [{ ...given, reason }, ...args.slice(1)]) as unknown;
+      return told(next(command, [{ ...given, reason }, ...args.slice(1)]));
     },
     // VS Code draws an icon where these say `$(name)`, and what they say comes from records.
     provideCodeLenses: async (document, token, next) => {
@@ -61,7 +77,10 @@ export function middleware(tried: Pick<Tried, "context">, links: RecordLinks): M
     },
     provideWorkspaceSymbols: async (query, token, next) => {
       const symbols = await next(query, token);
-      for (const symbol of symbols ?? []) symbol.name = inert(symbol.name);
+      for (const symbol of symbols ?? []) {
+        symbol.name = inert(symbol.name);
+        symbol.containerName = inert(symbol.containerName);
+      }
       return symbols;
     },
     provideDocumentLinks: links.provideDocumentLinks,

@@ -7,7 +7,7 @@ export interface Surroundings {
   folders: readonly { name: string; path: string }[];
   env: Readonly<Record<string, string | undefined>>;
   isWindows: boolean;
-  isFile: (path: string) => boolean;
+  isProgram: (path: string) => boolean;
 }
 
 /** `problem` says why there is none; one that is late may still come. */
@@ -77,7 +77,7 @@ export function findOnPath(name: string, around: Surroundings): string | undefin
   const names = around.isWindows && !/\.\w+$/.test(name) ? [`${name}.exe`] : [name];
   for (const folder of (variables ?? "").split(paths.delimiter)) {
     if (!paths.isAbsolute(folder)) continue;
-    const found = names.map((one) => paths.join(folder, one)).find(around.isFile);
+    const found = names.map((one) => paths.join(folder, one)).find(around.isProgram);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -45,16 +45,16 @@ export class RecordLinks implements vscode.Disposable {
 
   readonly provideDocumentLinks: NonNullable<Middleware["provideDocumentLinks"]> = async (document, token, next) => {
     const { version } = document;
-    const links = (await next(document, token)) ?? [];
-    const ofRecords = links.filter((link) => {
+    const given = (await next(document, token)) ?? [];
+    const links = given.filter((link) => {
       const record = recordOf(link);
-      if (record === undefined) return false;
-      const given = { record, uri: document.uri.toString() } satisfies RecordArguments;
+      if (record === undefined) return false; // a target of another kind is none of ours
+      const named = { record, uri: document.uri.toString() } satisfies RecordArguments;
       if (link.tooltip !== undefined) link.tooltip = inert(link.tooltip);
-      link.target = vscode.Uri.parse(`command:${OPEN}?${encodeURIComponent(JSON.stringify(given))}`);
+      link.target = vscode.Uri.parse(`command:${OPEN}?${encodeURIComponent(JSON.stringify(named))}`);
       return true;
     });
-    this.#known.set(document, { version, links: ofRecords });
+    this.#known.set(document, { version, links });
     return links;
   };
 

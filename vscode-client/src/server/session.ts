@@ -8,6 +8,7 @@
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 import { TrackedConfig } from "../activeConfig";
+import { reasonOf } from "../reason";
 import { inert, line } from "../text";
 import type { ServerState, Tried } from "../tried";
 import { chooseServer, type Chosen } from "./choose";
@@ -227,10 +228,6 @@ export class Session implements Tried, vscode.Disposable {
 
 function setContext(state: ServerState): Thenable<unknown> {
   return vscode.commands.executeCommand("setContext", "tried.state", state);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The text has changed, or the caller no longer wants to know: nobody's mistake. */

@@ -1,6 +1,7 @@
-/** The language status in words. */
+/** The language status in words. VS Code makes links and draws icons of what it says, and a path can say anything. */
 
 import type { FolderStatus } from "../protocol";
+import { inert, line } from "../text";
 import type { ServerState } from "../tried";
 
 export interface StatusWords {
@@ -43,7 +44,7 @@ function running(folders: readonly FolderStatus[]): StatusWords {
     const total = sum(reading, (folder) => folder.progress?.total ?? 0);
     const text = total > 0 ? `Tried: reading ${count.format(Math.min(done, total))} of ${count.format(total)}` : "Tried: reading";
     const what = reading.find((folder) => folder.progress !== null)?.progress?.what ?? "past experiments";
-    return { text, detail: [what.slice(0, 100), ...problems].join(" · "), severity, isBusy: true };
+    return { text, detail: [inert(line(what, 100)), ...problems].join(" · "), severity, isBusy: true };
   }
   if (folders.every((folder) => folder.state === "unread")) {
     return { text: "Tried: ready", detail: "no config was opened yet", severity, isBusy: false };

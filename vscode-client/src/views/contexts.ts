@@ -4,7 +4,9 @@ import * as vscode from "vscode";
 
 const known = new Map<string, unknown>();
 
-export function setContext(key: "tried.hasFilters" | "tried.poolIsEmpty" | "tried.isUnrelated", value: boolean): void {
+type Key = "tried.hasFilters" | "tried.isReading" | "tried.isUnrelated" | "tried.poolIsEmpty" | "tried.hasNoFindings" | "tried.hasNoSources";
+
+export function setContext(key: Key, value: boolean): void {
   if (known.get(key) === value) return;
   known.set(key, value);
   void vscode.commands.executeCommand("setContext", key, value);

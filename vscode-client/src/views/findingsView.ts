@@ -2,12 +2,14 @@
 
 import * as vscode from "vscode";
 import type { Range } from "vscode-languageserver-types";
+import { registerCommand } from "../commands/register";
 import { FINDINGS, type Findings } from "../protocol";
 import { counted, line } from "../text";
 import type { Tried } from "../tried";
+import { setContext } from "./contexts";
 import { findingRows } from "./findingRows";
 import { Newest } from "./newest";
-import { reasonOf } from "./reason";
+import { reasonOf } from "../reason";
 import { RowView } from "./rowView";
 
 /** The source of the server's diagnostics. */
@@ -80,6 +82,7 @@ export class FindingsView implements vscode.Disposable {
 
   #show(answer: Findings | null): void {
     const content = answer === null ? "" : JSON.stringify({ ...answer, version: 0 });
+    setContext("tried.hasNoFindings", answer?.findings.length === 0);
     if (content !== this.#content) this.#view.show(answer === null ? [] : findingRows(answer));
     this.#content = content;
     this.#view.say(answer === null || answer.findings.length === 0 ? "" : counted(answer.findings.length, "finding"), "");
@@ -103,8 +106,8 @@ interface Place {
 
 export function registerFindingsCommands(): vscode.Disposable {
   return vscode.Disposable.from(
-    vscode.commands.registerCommand("tried.findings.reveal", (place?: Place) => reveal(place)),
-    vscode.commands.registerCommand("tried.findings.fix", async (place?: Place) => {
+    registerCommand("tried.findings.reveal", (place?: Place) => reveal(place)),
+    registerCommand("tried.findings.fix", async (place?: Place) => {
       if (await reveal(place)) await vscode.commands.executeCommand("editor.action.quickFix");
     }),
   );

@@ -1,13 +1,15 @@
 /** What one can do with the pool: add a source, look for runs anew, open the journal, see what could not be read. */
 
 import * as vscode from "vscode";
+import type { CommandId } from "../commands/descriptions";
+import { registerAll } from "../commands/register";
 import { SERVER_COMMANDS, STATUS, type FolderStatus, type Status } from "../protocol";
 import { inert, line } from "../text";
 import type { Tried } from "../tried";
 import { addSource } from "./addSource";
 import { problemsText } from "./poolRows";
 import type { PoolView } from "./poolView";
-import { reasonOf } from "./reason";
+import { reasonOf } from "../reason";
 import type { Row } from "./row";
 
 const PROBLEMS_SCHEME = "tried-problems";
@@ -22,7 +24,7 @@ export function registerPoolCommands(tried: Tried, view: PoolView): vscode.Dispo
       return status === undefined ? "The server of Tried does not run.\n" : problemsText(status);
     },
   };
-  const commands: Record<string, (row?: Row) => unknown> = {
+  const commands: Partial<Record<CommandId, (row?: Row) => unknown>> = {
     "tried.pool.addSource": (row) => addSource(row?.folder),
     "tried.pool.rescanNow": () => rescan(tried, view),
     "tried.pool.openJournal": (row) => openJournal(tried, row?.folder),
@@ -34,7 +36,7 @@ export function registerPoolCommands(tried: Tried, view: PoolView): vscode.Dispo
   return vscode.Disposable.from(
     changed,
     vscode.workspace.registerTextDocumentContentProvider(PROBLEMS_SCHEME, provider),
-    ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, run)),
+    registerAll(commands),
   );
 }
 

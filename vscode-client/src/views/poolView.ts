@@ -4,9 +4,10 @@ import * as vscode from "vscode";
 import { STATUS, STATUS_DID_CHANGE, type Status, type StatusDidChange } from "../protocol";
 import { line } from "../text";
 import type { Tried } from "../tried";
+import { setContext } from "./contexts";
 import { Newest } from "./newest";
 import { poolDescription, poolRows } from "./poolRows";
-import { reasonOf } from "./reason";
+import { reasonOf } from "../reason";
 import { RowView } from "./rowView";
 
 /** "2 h ago" is told anew so often. */
@@ -23,6 +24,7 @@ export class PoolView implements vscode.Disposable {
 
   constructor(tried: Tried) {
     this.#tried = tried;
+    setContext("tried.hasNoSources", false);
     const ageing = setInterval(() => {
       if (this.#view.isVisible && this.#status !== null) this.#view.show(poolRows(this.#status, new Date()));
     }, AGEING_MS);
@@ -86,7 +88,9 @@ export class PoolView implements vscode.Disposable {
 
   #show(status: Status | null): void {
     this.#status = status;
-    this.#view.show(status === null ? [] : poolRows(status, new Date()));
+    const rows = status === null ? [] : poolRows(status, new Date());
+    setContext("tried.hasNoSources", status !== null && rows.length === 0);
+    this.#view.show(rows);
     this.#view.say(status === null ? "" : poolDescription(status), "");
   }
 }

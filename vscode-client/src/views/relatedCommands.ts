@@ -1,11 +1,13 @@
 /** What one can do with the list of related experiments: filter, sort, search, ask why a run is not in it. */
 
 import * as vscode from "vscode";
+import type { CommandId } from "../commands/descriptions";
+import { registerAll } from "../commands/register";
 import { EXPERIMENTS, RECORD, SERVER_COMMANDS, type Experiments, type Facet, type Outcome, type RecordView, type Sort } from "../protocol";
 import { counted, inert, line } from "../text";
 import type { Tried } from "../tried";
 import { SORTS, hasFilters, toggled, withOwnLine, withText, withoutFilters, type Choice } from "./relatedQuery";
-import { reasonOf } from "./reason";
+import { reasonOf } from "../reason";
 import type { RelatedView } from "./relatedView";
 import type { Row } from "./row";
 import { whyNot } from "./whyNot";
@@ -19,7 +21,7 @@ interface Chosen extends vscode.QuickPickItem {
 }
 
 export function registerRelatedCommands(tried: Tried, view: RelatedView): vscode.Disposable {
-  const commands: Record<string, (row?: Row) => unknown> = {
+  const commands: Partial<Record<CommandId, (row?: Row) => unknown>> = {
     "tried.related.filter": () => filter(tried, view),
     "tried.related.deadEndsOnly": () => choose(view, toggled(view.choice, "outcome", "dead_end")),
     "tried.related.thisLineOnly": () => choose(view, withOwnLine(view.choice, !view.choice.ownLine)),
@@ -34,7 +36,7 @@ export function registerRelatedCommands(tried: Tried, view: RelatedView): vscode
     "tried.related.openRun": (row) => openRun(row?.url),
     "tried.related.openSource": (row) => openSource(tried, row?.record, row?.uri),
   };
-  return vscode.Disposable.from(...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, run)));
+  return registerAll(commands);
 }
 
 /** A list that nobody sees would change unseen. */

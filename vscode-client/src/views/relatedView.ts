@@ -8,7 +8,7 @@ import { setContext } from "./contexts";
 import { Newest } from "./newest";
 import { LIVE_ROWS, ask, description, filterWords, hasFilters, nextLimit, restored, withRest, type Choice } from "./relatedQuery";
 import { relatedRows } from "./relatedRows";
-import { reasonOf } from "./reason";
+import { reasonOf } from "../reason";
 import { RowView } from "./rowView";
 
 const KEPT_AS = "tried.related.choice";
@@ -157,7 +157,9 @@ export class RelatedView implements vscode.Disposable {
     this.#content = content;
     const isEmpty = answer?.experiments.length === 0;
     setContext("tried.poolIsEmpty", answer !== null && answer.pool.records === 0 && !answer.pool.is_partial);
-    setContext("tried.isUnrelated", isEmpty && answer.pool.records > 0 && !hasFilters(this.#chosen));
+    const isBare = isEmpty && !hasFilters(this.#chosen);
+    setContext("tried.isReading", isBare && answer.pool.is_partial);
+    setContext("tried.isUnrelated", isBare && !answer.pool.is_partial && answer.pool.records > 0);
     const filters = answer === null ? "" : filterWords(this.#chosen, answer.query.research_line);
     if (!isSame) this.#view.show(answer === null ? [] : relatedRows(answer));
     // A message would stand instead of the welcome view, which offers to clear the filters

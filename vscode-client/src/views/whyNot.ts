@@ -6,7 +6,7 @@ import { ABSENCE, type Absence } from "../protocol";
 import { inert, line } from "../text";
 import type { Tried } from "../tried";
 import { filterInForce, withoutFilters } from "./relatedQuery";
-import { reasonOf } from "./reason";
+import { reasonOf } from "../reason";
 import type { RelatedView } from "./relatedView";
 
 const SHOW_RECORD = "Show Record";

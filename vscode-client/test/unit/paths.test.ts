@@ -12,7 +12,7 @@ const HERE: Surroundings = {
   ],
   env: { PATH: ".:relative:/opt/tools:/usr/bin", TOOLS: "/opt/tools", VENV: "" },
   isWindows: false,
-  isFile: (path) => FILES.has(path),
+  isProgram: (path) => FILES.has(path),
 };
 
 test("variables and the home folder are filled in", () => {

@@ -80,6 +80,8 @@ test("the status says what is being read, what was found, and what is wrong", ()
     folder({ state: "reading", progress: { done: 1, total: 2, what: "other" } }),
   ]);
   assert.deepEqual([reading.text, reading.detail, reading.isBusy], ["Tried: reading 1,201 of 10,002", "mlflow.db", true]);
+  const odd = folder({ state: "reading", progress: { done: 0, total: 0, what: "$(error) [x](command:workbench.action.quit)\u202e" } });
+  assert.equal(statusWords("running", [odd]).detail, "$\u200b(error) [x]\u200b(command:workbench.action.quit)⟨202E⟩", "VS Code makes links of it");
   const ready = statusWords("running", [folder({ totals: { records: 12_345, dead_ends: 1 } })]);
   assert.deepEqual([ready.text, ready.detail, ready.severity], ["Tried: 12,345 experiments", "1 dead end", "information"]);
   const faulty = statusWords("running", [

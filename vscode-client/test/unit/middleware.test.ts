@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type * as vscode from "vscode";
+import { SERVER_COMMANDS } from "../../src/protocol";
+import { middleware } from "../../src/server/middleware";
+import { RecordLinks } from "../../src/server/recordLinks";
+import type { Tried } from "../../src/tried";
+
+const TEXT = "$(error) [x](command:workbench.action.quit)";
+const INERT = "$\u200b(error) [x]\u200b(command:workbench.action.quit)";
+
+const tried = { onNotification: () => ({ dispose: () => undefined }), context: {} } as unknown as Tried;
+const links = new RecordLinks(tried);
+const between = middleware(tried, links);
+const none = undefined as never;
+
+test("neither names nor containers of symbols draw icons or make links", async () => {
+  const symbols = [{ name: TEXT, containerName: TEXT }] as unknown as vscode.SymbolInformation[];
+  await between.provideWorkspaceSymbols?.("", none, () => symbols);
+  assert.deepEqual(symbols, [{ name: INERT, containerName: INERT }]);
+});
+
+test("nor do titles of lenses", async () => {
+  const lenses = [{ command: { title: TEXT, command: "x" } }] as unknown as vscode.CodeLens[];
+  await between.provideCodeLenses?.(none, none, () => lenses);
+  assert.equal(lenses[0]?.command?.title, INERT);
+});
+
+test("nor does what is said of progress", () => {
+  const told: unknown[] = [];
+  const begin = { kind: "begin", title: TEXT, message: TEXT } as const;
+  between.handleWorkDoneProgress?.("token", begin, (_, params) => told.push(params));
+  between.handleWorkDoneProgress?.("token", { kind: "end" }, (_, params) => told.push(params));
+  assert.deepEqual(told, [{ kind: "begin", title: INERT, message: INERT }, { kind: "end" }]);
+});
+
+test("nor does the error of a command of the server", async () => {
+  const answer: unknown = between.executeCommand?.(SERVER_COMMANDS.rescan, [{}], () => Promise.reject(new Error(TEXT)));
+  await assert.rejects(Promise.resolve(answer), { message: INERT });
+});
+
+test("a link leads to a record, and nowhere else", async () => {
+  const document = { version: 1, uri: "file:///a.yaml" } as unknown as vscode.TextDocument;
+  const ofRecord = { data: { record: "mlflow:1" }, tooltip: TEXT } as unknown as vscode.DocumentLink;
+  const other = { target: "command:workbench.action.quit" } as unknown as vscode.DocumentLink;
+  assert.deepEqual(await between.provideDocumentLinks?.(document, none, () => [other, ofRecord]), [ofRecord]);
+  assert.equal(ofRecord.tooltip, INERT);
+});
+
+test("nothing but pages of the web and files is opened for the server", async () => {
+  for (const uri of ["command:workbench.action.quit", "vscode://x/y", "javascript:1", "data:text/html,x", "ssh://x"]) {
+    let opened = 0;
+    const answer = await between.window?.showDocument?.({ uri, external: true }, () => {
+      opened++;
+      return { success: true };
+    });
+    assert.deepEqual([answer, opened], [{ success: false }, 0], uri);
+  }
+});
