@@ -298,6 +298,14 @@ def test_the_value_at_the_cursor_of_a_broken_text(
     assert found.place.covers(offset)
 
 
+def test_no_value_of_which_a_part_would_stay() -> None:
+    marked = '{"a": 1, "lr": |[1, "b": 2}'
+    offset = marked.index(CURSOR)
+    text = marked.replace(CURSOR, "")
+    line = LineIndex(text).line_span(0)
+    assert value_at(text, "json", drafts_of(parse(text, "json"), text), offset, line) is None
+
+
 # As editors have it, checked against the protocol
 
 CONFIGURATION = ClientServerConfig(server_command=[sys.executable, "-m", "tried", "serve", "--stdio"])

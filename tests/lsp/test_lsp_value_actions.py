@@ -78,7 +78,7 @@ SHELL = "#!/bin/sh\nexport BATCH_SIZE=64 DEPTH=12 WARMUP=100\nOPTIMIZER__LR=0.1 
 def test_in_all_languages(client: RawClient, folder: Path, name: str, language: str, text: str) -> None:
     (rate,) = actions(client, folder, text, "0.1", name, language)
     (optimizer,) = actions(client, folder, text, "lion", name, language)
-    assert optimizer["title"] == "Use adamw: best of 4 runs (val_acc 0.9)"
+    assert optimizer["title"] == "Use adamw: best of 4 runs (val_acc 0.9), 1 dead end"
     both = edited(edited(text, optimizer), rate)
     assert both == text.replace("0.1", "0.01").replace("lion", "adamw")
     assert [entry.path for entry in parse(both, language).entries] == [e.path for e in parse(text, language).entries]
@@ -124,7 +124,7 @@ def test_where_nothing_is_offered(client: RawClient, folder: Path, text: str, at
 
 def test_in_place_of_a_value_that_nobody_tried(client: RawClient, folder: Path) -> None:
     (action,) = actions(client, folder, CONFIG, "64")
-    assert action["title"] == "Use 32: best of 7 runs (val_acc 0.9)"
+    assert action["title"] == "Use 32: best of 7 runs (val_acc 0.9), 2 dead ends"
 
 
 def test_a_value_of_a_dead_end_is_never_offered(tmp_path: Path) -> None:

@@ -216,6 +216,7 @@ class TestSearchingForIds:
         record("mlflow:c94e000000", {**BASE, "depth": 2}, name="like c94d, but shallow"),
         record("hydra:out:2026-11-01/3", {**BASE, "depth": 3}),
         record("EXP-12", {**BASE, "depth": 4}),
+        record("sacred:31", {**BASE, "depth": 5}),
     )
 
     @pytest.mark.parametrize(
@@ -228,9 +229,11 @@ class TestSearchingForIds:
             (" exp-1 ", ["EXP-12"]),
             ("c94d", ["mlflow:c94d1f60aa", "mlflow:c94e000000"]),  # an id, and a word of another record
             ("94d1", []),
+            ("31", ["sacred:31"]),
+            ("3", []),
             ("c94", ["mlflow:c94e000000"]),  # too short for an id: that word again
             ("like c94", ["mlflow:c94e000000"]),
-            ("", ["EXP-12", "hydra:out:2026-11-01/3", "mlflow:c94d1f60aa", "mlflow:c94e000000"]),
+            ("", ["EXP-12", "hydra:out:2026-11-01/3", "mlflow:c94d1f60aa", "mlflow:c94e000000", "sacred:31"]),
         ],
     )
     def test_by_their_beginnings(self, text: str, found: list[str]) -> None:

@@ -263,7 +263,8 @@ def test_one_line(value: TriedValue, line: str) -> None:
 
 def test_with_the_metric() -> None:
     assert tried_line(tried(4, 1, 0.912), with_metric=True) == "4 runs · best val_f1 0.912 · 1 dead end"
-    assert use_title(tried(4, 1, 0.912)) == "Use 0.01: best of 4 runs (val_f1 0.912)"
+    assert use_title(tried(4, 0, 0.912)) == "Use 0.01: best of 4 runs (val_f1 0.912)"
+    assert use_title(tried(4, 1, 0.912)) == "Use 0.01: best of 4 runs (val_f1 0.912), 1 dead end"
     assert use_title(tried(1, 0, 0.912)) == "Use 0.01: 1 run (val_f1 0.912)"
 
 

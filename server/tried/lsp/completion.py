@@ -40,6 +40,8 @@ who rests on a value and asks, all others are shown."""
 _TYPED = re.compile(r"""[:=][ \t]*(["']?[\w./+-]*)\Z""")
 _SIMPLE = re.compile(r"""[ \t]*|["']?[\w./+-]*["']?""")
 _REST = re.compile(r"""[\w./+-]*["']?""")
+_AFTER = re.compile(r"[ \t]*(?:[,;}\])#\r\n]|\Z)")
+"""What may follow a value; where something else does, more than what is typed would have to go."""
 
 
 async def completion(session: Session, params: t.CompletionParams) -> t.CompletionList | None:
@@ -89,6 +91,8 @@ def value_at(text: str, language: str, drafts: tuple[ExperimentDraft, ...], offs
         return None
     rest = _REST.match(text, offset)
     place = Span(line.start + typed.start(1), rest.end() if rest else offset)
+    if not _AFTER.match(text, place.end):
+        return None
     probe = text[: place.start] + "0" + text[place.end :]
     for draft in drafts_of(parse(probe, language), probe):
         for parameter in draft.parameters:

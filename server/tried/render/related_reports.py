@@ -19,9 +19,8 @@ from tried.related.experiment import Experiment
 from tried.related.experiments import Experiments
 from tried.related.facets import Facet, Facets
 from tried.render.escape import shortened
-from tried.render.record_reports import LINE_LENGTH, line, result_json, source_of, term_json, web_address
+from tried.render.record_reports import age_of, identifier, line, result_json, source_of, term_json, web_address
 from tried.render.reports import rfc3339
-from tried.render.words import moment_ago
 
 EXPERIMENTS_SCHEMA: Final = "tried.experiments/v1"
 ABSENCE_SCHEMA: Final = "tried.absence/v1"
@@ -64,7 +63,7 @@ def absence_report(absence: Absence) -> dict[str, Any]:
     scored = absence.scored
     return {
         "schema": ABSENCE_SCHEMA,
-        "record": cut_id(absence.record) if absence.record is not None else None,
+        "record": identifier(absence.record) if absence.record is not None else None,
         "answer": shortened(absence.answer, ANSWER_LENGTH),
         "rank": absence.rank,
         "score": scored.score if scored is not None else None,
@@ -73,18 +72,13 @@ def absence_report(absence: Absence) -> dict[str, Any]:
     }
 
 
-def cut_id(record_id: str) -> str:
-    """An id is there to ask by, so nothing in it is changed; of one too long to be a name the beginning will do."""
-    return record_id[:LINE_LENGTH]
-
-
 def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
     record = each.scored.record
     differences = each.differences or Differences()
     return {
-        "record": cut_id(record.id),
+        "record": identifier(record.id),
         "short": short_id(line(record.id)),
-        "records": [cut_id(record_id) for record_id in each.records[:MOST_RECORDS]],
+        "records": [identifier(record_id) for record_id in each.records[:MOST_RECORDS]],
         "runs": len(each.records),
         "name": line(record.name),
         "rank": each.rank,
@@ -93,7 +87,7 @@ def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
         "outcome": each.outcome,
         "cause": each.cause,
         "time": rfc3339(each.time) if each.time is not None else None,
-        "age": _age(each.time, now),
+        "age": age_of(each.time, now),
         "result": result_json(each.result) if each.result is not None else None,
         "why": line(each.why),
         "why_kind": each.why_kind,
@@ -113,13 +107,6 @@ def _difference(one: Difference) -> dict[str, Any]:
         "draft": _line(one.draft) if one.draft is not None else None,
         "record": _line(one.record) if one.record is not None else None,
     }
-
-
-def _age(time: datetime | None, now: datetime) -> str:
-    """What lies at midnight sharp was given as a date: of that nobody knows the hours."""
-    if time is None:
-        return ""
-    return moment_ago(time, now, has_hours=(time.hour, time.minute, time.second, time.microsecond) != (0, 0, 0, 0))
 
 
 def _line(text: str) -> str:

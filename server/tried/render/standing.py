@@ -91,11 +91,12 @@ def tried_line(tried: TriedValue, *, with_metric: bool) -> str:
 
 
 def use_title(tried: TriedValue) -> str:
-    """ "Use 0.01: best of 4 runs (val_f1 0.912)" """
+    """ "Use 0.01: best of 4 runs (val_f1 0.912)", and how many of them were dead ends: one lucky run is no advice."""
     best = tried.best
     result = f" ({_name(best.metric)} {best.value:.4g})" if best is not None else ""
     runs = "1 run" if tried.runs == 1 else f"best of {tried.runs:,} runs"
-    return f"Use {_name(tried.text)}: {runs}{result}"
+    bad = f", {counted(tried.dead_ends, 'dead end')}" if tried.dead_ends else ""
+    return f"Use {_name(tried.text)}: {runs}{result}{bad}"
 
 
 def tried_blocks(key: str, tried: TriedValue, where: TriedKey | None = None) -> list[Block]:
