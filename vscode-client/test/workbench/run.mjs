@@ -15,18 +15,18 @@ const server = path.resolve(process.env.TRIED_TEST_SERVER || path.join(client, "
 const workbench = installOrSkip();
 const vsix = path.join(dist, "tried.vsix");
 if (!process.env.TRIED_TEST_VSIX) packageExtension();
-const isTiming = process.argv[2] === "--timing";
+const alone = ["--timing", "--picture"].find((flag) => process.argv[2] === flag)?.slice(2); // no tests, but run like them
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const names = fs
   .readdirSync(here)
-  .filter((name) => (isTiming ? name === "timing.ts" : name.endsWith(".test.ts")))
-  .filter((name) => isTiming || wanted.length === 0 || wanted.some((part) => name.includes(part)));
+  .filter((name) => (alone ? name === `${alone}.ts` : name.endsWith(".test.ts")))
+  .filter((name) => alone || wanted.length === 0 || wanted.some((part) => name.includes(part)));
 if (names.length === 0) fail(`no test of that name in ${here}`);
 const bundled = await bundle(names);
 const out = path.join(dist, "workbench");
-if (wanted.length === 0 && !isTiming) fs.rmSync(out, { recursive: true, force: true });
+if (wanted.length === 0 && !alone) fs.rmSync(out, { recursive: true, force: true });
 fs.mkdirSync(out, { recursive: true });
-const flags = isTiming ? [] : ["--test", "--test-concurrency=1"];
+const flags = alone ? [] : ["--test", "--test-concurrency=1"];
 const run = spawnSync(process.execPath, ["--enable-source-maps", ...flags, ...bundled], {
   stdio: "inherit",
   env: {
