@@ -68,6 +68,15 @@ def test_what_is_running_has_not_run() -> None:
     assert said(BASE, running) == "is running"
 
 
+def test_what_ran_in_several_lines_is_told_of_all_where_none_is_the_own() -> None:
+    text = {"research_line": "text", "timestamp": "2026-10-01T00:00:00Z"}
+    runs = [bad("a:1", BASE, 0.1), good("b:1", BASE, 0.7, **text)]
+    assert said(BASE, *runs) == "ran 2 times: val_acc 0.7 · 1 dead end"
+    assert said(BASE, *runs, line="vision") == "ran once: dead end"
+    assert said(BASE, *runs, line="text") == "ran once: val_acc 0.7"
+    assert said(BASE, good("a:1", BASE, 0.5), runs[1]) == "ran 2 times"  # two lines have no mean in common
+
+
 def test_a_value_that_nobody_can_read_is_not_said_to_be_the_same() -> None:
     runs = [good("a:1", {**BASE, "seed": 1}, 0.5), good("a:2", {**BASE, "seed": 2}, 0.7)]
     assert said({**BASE, "lr": "${rate}"}, *runs) == "ran 2 times if lr is the same: val_acc 0.60 ± 0.14"
@@ -234,6 +243,19 @@ def test_a_dead_end_by_a_change_that_the_draft_has_not_is_one_step_farther() -> 
     found = standing(wide, both)
     assert found is not None
     assert found.dead_ends == 0
+
+
+def test_a_dead_end_with_parameters_that_the_draft_has_not_is_as_much_farther() -> None:
+    assert around(bad("d:1", {**BASE, "lr": 0.5, "ema": 0.9})) == 1
+    assert around(bad("d:1", {**BASE, "lr": 0.5, "ema": 0.9, "clip": 1})) == 0
+
+
+def test_what_nearly_all_runs_log_at_their_usual_value_makes_no_dead_end_farther() -> None:
+    usual = {"ema": 0.9, "clip": 1, "warmup": 10}
+    others = [good(f"a:{n}", {**BASE, **usual, "depth": 10 + n, "width": 10 + n}) for n in range(8)]
+    found = standing(BASE, bad("d:1", {**BASE, **usual, "lr": 0.5}), *others)
+    assert found is not None
+    assert found.dead_ends == 1
 
 
 # Silence

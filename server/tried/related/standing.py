@@ -12,8 +12,9 @@ not end badly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -38,6 +39,9 @@ _MOST_LOOKED_AT: Final = 48
 """Experiments whose own parameters are compared one by one, the nearest by what the draft sets."""
 
 _MOST_TIED: Final = 4_096
+
+_MOST_DEAD_ENDS: Final = 256
+"""Dead ends of which it is seen how much they set that the draft does not; what is behind them is taken as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,9 @@ def standing_of(draft: ExperimentDraft, snapshot: PoolSnapshot, settings: Findin
         return None
     knows_own = own_line(draft, history, settings) is not None
     every = list(scopes(draft, history, settings))
-    if (repeated := _repeated(every)) is not None:
-        return Standing(_ran(*repeated, grouping, knows_own), None, 0, len(history.line_of))
+    if repeated := _repeated(every):  # its own line is the first of them; without one all are alike
+        ran = _ran(repeated[:1] if knows_own else repeated, grouping, knows_own)
+        return Standing(ran, None, 0, len(history.line_of))
     around = [_Around(scope, grouping) for scope in every]
     nearest = _nearest_in(each for each in around if each.scope.own)
     if nearest is None:
@@ -100,18 +105,27 @@ def _nearest_in(around: Iterable[_Around]) -> Nearest | None:
     return min(found, key=lambda each: each[0])[1] if found else None
 
 
-def _repeated(every: Iterable[Scope]) -> tuple[Scope, list[Run], Mapping[str, Mask]] | None:
-    """The runs that the draft repeats, in the first line that has some that can be read, else in the first with any.
-    With them the parameters that cannot be read, and in which runs."""
-    doubtful: tuple[Scope, list[Run], Mapping[str, Mask]] | None = None
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """The runs of one line that the draft repeats; the parameters that cannot be read, and in which runs."""
+
+    scope: Scope
+    runs: list[Run]
+    unread: Mapping[str, Mask]
+
+
+def _repeated(every: Iterable[Scope]) -> list[_Repeated]:
+    """Line by line: what can be read and is equal, where there is any; else what may be."""
+    sure: list[_Repeated] = []
+    doubtful: list[_Repeated] = []
     for scope in every:
-        runs = repeats(scope)[0]
-        unread = _unread(scope) if runs else {}
-        if sure := [run for run in runs if not any(rows[run.place] for rows in unread.values())]:
-            return scope, sure, {}
-        if runs and doubtful is None:
-            doubtful = scope, runs, unread
-    return doubtful
+        if not (runs := repeats(scope)[0]):
+            continue
+        unread = _unread(scope)
+        if equal := [run for run in runs if not any(rows[run.place] for rows in unread.values())]:
+            sure.append(_Repeated(scope, equal, {}))
+        doubtful.append(_Repeated(scope, runs, unread))
+    return sure or doubtful
 
 
 def _unread(scope: Scope) -> dict[str, Mask]:
@@ -135,16 +149,19 @@ def _unread(scope: Scope) -> dict[str, Mask]:
     return found
 
 
-def _ran(scope: Scope, runs: list[Run], unread: Mapping[str, Mask], grouping: Grouping, knows_own: bool) -> Ran:
-    in_time = scope.line.runs_in_time(runs)
+def _ran(found: Sequence[_Repeated], grouping: Grouping, knows_own: bool) -> Ran:
+    lines = [each.scope.line.runs_in_time(each.runs) for each in found]
+    in_time = lines[0] if len(lines) == 1 else sorted(chain(*lines), key=lambda run: run.time)
     ended = [run for run in in_time if run.ending != "dead_end"]
-    may_be_several = bool(unread) and len({grouping.kind_of(run.id) for run in ended}) > 1
+    unread = [name for each in found for name, rows in each.unread.items() if any(rows[run.place] for run in each.runs)]
+    may_be_several = bool(unread) or len(found) > 1
+    scope = found[0].scope
     return Ran(
         runs=tuple(in_time),
-        result=None if may_be_several else result_of(ended),
+        result=None if may_be_several and len({grouping.kind_of(run.id) for run in ended}) > 1 else result_of(ended),
         dead_ends=sum(run.ending == "dead_end" for run in in_time),
         research_line=scope.line.research_line if knows_own and not scope.own else None,
-        unread=tuple(name for name, rows in unread.items() if any(rows[run.place] for run in runs)),
+        unread=tuple(dict.fromkeys(unread)),
     )
 
 
@@ -225,14 +242,16 @@ class _Around:
         by_kind: dict[tuple[int, ...], int] = {}
         for row, kind in zip(rows.tolist(), kinds[rows].tolist(), strict=True):
             by_kind.setdefault(tuple(kind), row)
-        own_changes = {number: self._own(number) for number in {int(facts["changes"][row]) for row in by_kind.values()}}
-        return sum(
-            kind not in alive and int(self.distance[row]) + own_changes[int(facts["changes"][row])] <= NEARBY
-            for kind, row in by_kind.items()
-        )
+        found = sorted((int(self.distance[row]), row) for kind, row in by_kind.items() if kind not in alive)
+        looked_at = found[:_MOST_DEAD_ENDS]
+        near_by = sum(distance + self._alone(line.run_at(row)) <= NEARBY for distance, row in looked_at)
+        return near_by + len(found) - len(looked_at)
 
-    def _own(self, changes: int) -> int:
-        """How much of what a run changed the draft does not set at all: so much farther away is it."""
+    def _alone(self, run: Run) -> int:
+        """How much a run changed, or set to what is no default, that the draft does not set at all: so much farther
+        away is it."""
         draft = self.scope.draft
-        keys = {change.key for change in self.columns.vocabulary.change_sets.things[changes]}
-        return len(keys - draft.values.keys() - draft.nulls - draft.ambiguous)
+        keys = {change.key for change in run.changes} - draft.values.keys() - draft.nulls - draft.ambiguous
+        if self.scope.compared.run_only[run.place]:
+            keys.update(key for key in self.scope.comparison(run).run_only if not self.scope.is_default(run, key))
+        return len(keys)
