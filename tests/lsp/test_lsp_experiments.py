@@ -254,6 +254,12 @@ def test_thousands_of_rows_hold_up_nobody(client: RawClient, tmp_path: Path) -> 
     assert len(waits) > 3
     assert sorted(waits)[len(waits) // 2] < 0.15
     assert max(waits) < 1.0
+    several = [
+        client.start_request("tried/experiments", {"textDocument": {"uri": uri}, "limit": 9_999}) for _ in "1234"
+    ]
+    client.request("textDocument/codeLens", {"textDocument": {"uri": uri}})  # quick, and made in a worker thread
+    assert not any(each in client.responses for each in several)
+    assert [client.result(each)["total"] for each in several] == [5_200] * 3
 
 
 def test_while_a_pool_is_read_the_list_grows(tmp_path: Path) -> None:

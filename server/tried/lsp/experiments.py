@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import nullcontext
 
 import attrs
@@ -50,7 +51,10 @@ async def experiments(session: Session, params: ExperimentsParams) -> Written | 
     known = await config_known(session, params.text_document.uri)
     if known is None:
         return None
-    return await session.in_background(_report, known, params)
+    if limit_of(known, params.limit) <= _LONG:
+        return await session.in_background(_report, known, params)
+    # One after another, for while several are made nothing that is quick would find a thread.
+    return await asyncio.get_running_loop().run_in_executor(session.large_analysts, _report, known, params)
 
 
 async def config_known(session: Session, uri: str) -> Analysed | None:
