@@ -160,6 +160,7 @@ def test_the_best_of_another_dataset_is_no_better_value(tmp_path: Path) -> None:
         assert found.startswith("never run")
         assert [action["title"] for action in actions(client, tmp_path, text, "0.1")] == offered
         assert actions(client, tmp_path, text, dataset) == []
+    assert actions(client, tmp_path, CONFIG, "0.1") == []  # of which dataset it is nobody says
     finished(client)
 
 

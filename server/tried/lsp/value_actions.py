@@ -65,9 +65,10 @@ def _best(known: Analysed, wanted: Span) -> tuple[Parameter, TriedValue, Replace
 
 
 def better_value(key: TriedKey, parameter: Parameter) -> TriedValue | None:
-    """The value with the best result, if the parameter has another one, which gave none as good."""
+    """The value with the best result, if the parameter has another one, which gave none as good; None where the results
+    are of several datasets, of which the draft does not say its own."""
     best = key.values[0]
-    if not key.is_evidence or best.best is None or best.is_dead_end or best.value is None:
+    if not key.is_evidence or not key.is_one_context or best.best is None or best.is_dead_end or best.value is None:
         return None
     if comparable(best.value) == parameter.value:
         return None

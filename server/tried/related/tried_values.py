@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tried.draft.alignment import AMBIGUOUS_ALONE, align
 from tried.draft.draft import ExperimentDraft
-from tried.draft.parameters import COMPARED_KINDS, UNKNOWN, Parameter, is_known, shown_value
+from tried.draft.parameters import COMPARED_KINDS, UNKNOWN, Parameter, ParameterKind, is_known, shown_value
 from tried.draft.spelling import Value, recorded_value
 from tried.findings.find import own_line, scopes
 from tried.findings.scope import Scope
@@ -66,12 +66,14 @@ class TriedValue:
 @dataclass(frozen=True, slots=True)
 class TriedKey:
     """All values that were tried for a key, the best first. `own`: in the draft's own research line; `is_evidence`:
-    there, or in a similar setting, so that it holds for the draft."""
+    there, or in a similar setting, so that it holds for the draft. `is_one_context`: as far as the runs log it, all had
+    one dataset, tokenizer and the like, so that their results can be compared."""
 
     key: str
     research_line: str | None
     own: bool
     is_evidence: bool
+    is_one_context: bool
     runs: int
     values: tuple[TriedValue, ...]
 
@@ -150,6 +152,7 @@ def _tried_in(related: _Related, parameter: Parameter) -> TriedKey | None:
         research_line=scope.line.research_line,
         own=scope.own,
         is_evidence=not related.anywhere,
+        is_one_context=related.is_one_context(key),
         runs=sum(group.runs for group in groups),
         values=tuple(related.told(key, group) for group in best_first[:MOST_VALUES]),
     )
@@ -220,6 +223,17 @@ class _Related:
                 found &= numbers != number
         found &= self.runs
         return found
+
+    def is_one_context(self, key: str) -> bool:
+        """Of those with a value of the key, in all of the context that the draft does not set."""
+        columns, stated = self.scope.line.columns, self.scope.draft.values.keys()
+        among = self.setting(key)
+        for table, column in columns.logged.items():
+            if table.kind is ParameterKind.CONTEXT and table.key not in stated:
+                numbers = table.first_numbers(column.dense(len(columns))[among])
+                if len(np.unique(numbers[numbers != ABSENT])) > 1:
+                    return False
+        return True
 
     def holding(self, key: str, value: object) -> Mask:
         found = self.scope.line.columns.holds(key, value)
