@@ -30,8 +30,8 @@ from tried.settings.extension_manifest import (
     manifest_with_settings,
 )
 from tried.settings.extension_model import ExtensionSettings
+from tried.settings.finding_names import SEVERITY_KEY_PATTERN, SEVERITY_KEYS
 from tried.settings.json_schema import group_of, toml_schema, value_schema
-from tried.settings.model import SEVERITY_KEY_PATTERN, SEVERITY_KEYS
 from tried.settings.reference import MANIFEST, SCHEMA, generated, main, write
 
 REPOSITORY = Path(__file__).parents[2]

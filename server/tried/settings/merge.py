@@ -17,7 +17,8 @@ from pydantic.fields import FieldInfo
 from tried.pool.sources.registry import plugins
 from tried.settings.accepts import accepted, adapter_of, validated
 from tried.settings.extension_model import ExtensionSettings
-from tried.settings.model import SILENCE_CODES, RemoteSettings, Settings, Silence, SourceSettings
+from tried.settings.finding_names import SILENCE_CODES
+from tried.settings.model import RemoteSettings, Settings, Silence, SourceSettings
 from tried.settings.sources import TRIED_TOML, Layer, SettingsProblem, editor_layer, file_layers, user_file
 from tried.storage.consents import is_allowed
 

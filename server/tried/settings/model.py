@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from tried.findings.finding import Severity
-from tried.findings.settings import CODE_OF, DEFAULT_SEVERITY, FindingSettings, Reason
-from tried.pool.record import Cause, Direction
+from tried.findings.settings import FindingSettings
+from tried.pool.record import Direction
 from tried.pool.sources.registry import NAMES as KIND_NAMES
 from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS
 from tried.settings.editor_model import (
@@ -27,30 +27,10 @@ from tried.settings.editor_model import (
     LinkSettings,
     SymbolSettings,
 )
+from tried.settings.finding_names import SEVERITY_KEY_PATTERN, SEVERITY_KEYS, SEVERITY_PATTERN, SILENCE_CODES
 from tried.settings.group import ADDS_UP, USER_ONLY, Group
 
 _RULES = FindingSettings()
-SEVERITY_KEYS = tuple(
-    dict.fromkeys(
-        [*CODE_OF, *CODE_OF.values(), *DEFAULT_SEVERITY]
-        + [f"{CODE_OF[evidence]}/{reason}" for evidence in CODE_OF for reason in get_args(Reason)]
-    )
-)
-SEVERITY_PATTERN = (
-    f"keys are {', '.join([*CODE_OF, 'dead-end'])}, alone or with a reason behind a slash"
-    f" ({', '.join(get_args(Reason))})"
-)
-SEVERITY_KEY_PATTERN = f"^({'|'.join([*CODE_OF, 'dead-end'])})(/({'|'.join(get_args(Reason))}))?$"
-"""Fits `SEVERITY_KEYS` and nothing else."""
-
-SILENCE_CODES = tuple(
-    dict.fromkeys(
-        [*CODE_OF.values(), *CODE_OF]
-        + [f"{code}/{evidence}" for evidence, code in CODE_OF.items()]
-        + [f"{code}/{cause}" for code in CODE_OF.values() for cause in get_args(Cause)]
-    )
-)
-"""What `code` of a ``[[silence]]`` may be: a code, a kind of evidence, or a code with an evidence or a cause."""
 
 Status = Literal["completed", "failed", "crashed", "stopped", "pruned", "running"]
 """How a run has ended, in the words of its record's outcome."""
