@@ -216,6 +216,22 @@ def test_a_record_with_a_page_is_opened_where_it_is_stored_if_that_is_asked_for(
     assert client.take_request("window/showDocument")["uri"] == journal.as_uri()
 
 
+def test_a_record_is_found_beside_a_document_as_people_name_it(tmp_path: Path) -> None:
+    folder = tmp_path.resolve()
+    journal = make_workspace(folder, BASELINE, {**DIVERGED, "url": None, "aliases": ["wandb:ab12cd34"]})
+    client = RawClient()
+    try:
+        client.initialize(VSCODE_LIKE, [folder])
+        uri, _ = opened(client, folder, "named.yaml", CONFIG)
+        for name in ("exp-2", "wandb:ab12cd34", "ab12cd34"):
+            command = {"command": "tried.openRecord", "arguments": [{"uri": uri, "record": name}]}
+            opened_at = client.request("workspace/executeCommand", command)
+            assert (opened_at["file"], opened_at["line"]) == (str(journal), 2)
+        assert client.finish() == 0
+    finally:
+        client.kill()
+
+
 @pytest.mark.parametrize("url", [None, "command:evil", "javascript:alert(1)", "file:///etc/passwd"])
 def test_a_record_without_a_page_is_opened_in_its_journal(client: RawClient, folder: Path, url: str | None) -> None:
     journal = make_workspace(folder, BASELINE, {**DIVERGED, "url": url})

@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from tried.lsp import status
 from tried.lsp.folders import Folder
 from tried.lsp.open_document import Document
-from tried.lsp.pools import all_pools, record_in
+from tried.lsp.pools import NAME_LENGTH, all_pools, record_in
 from tried.lsp.progress import Progress
 from tried.lsp.record import record_beside
 from tried.lsp.record_pages import page_of
@@ -24,6 +24,7 @@ from tried.lsp.silence_table import add_silence
 from tried.lsp.uris import uri_of
 from tried.pool.journal import conclude, conclusion_of, write_down
 from tried.pool.record import ExperimentRecord, Verdict
+from tried.record_names import find_record
 from tried.render.escape import shortened
 from tried.storage.files import StorageError
 from tried.workspace import Workspace
@@ -192,9 +193,12 @@ def _judgement(table: Mapping[str, Any]) -> tuple[Verdict | None, str]:
 
 
 def _known_record(workspace: Workspace, identifier: str) -> ExperimentRecord:
-    record: ExperimentRecord | None = workspace.snapshot.get(identifier)
+    """By its id, an alias, or the end of its id, if no other record has that."""
+    name = identifier[:NAME_LENGTH]
+    found = find_record(workspace.snapshot, name)
+    record = workspace.snapshot.get(identifier) or found.record
     if record is None:
-        raise JsonRpcInvalidParams(f"no record of the pool has the id {identifier!r}")
+        raise JsonRpcInvalidParams(shortened(found.why_not(repr(name)), 2 * NAME_LENGTH))
     return record
 
 
