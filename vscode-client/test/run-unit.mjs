@@ -16,13 +16,13 @@ await esbuild.build({
   bundle: true,
   alias: { vscode: path.join(here, "fake", "vscode.ts") },
   platform: "node",
-  format: "esm",
-  outExtension: { ".js": ".mjs" },
+  format: "cjs",
+  outExtension: { ".js": ".cjs" },
   sourcemap: "inline",
   target: "es2022",
   logLevel: "warning",
 });
-const run = spawnSync(process.execPath, ["--test", ...tests.map((name) => path.join(out, name.replace(/\.ts$/, ".mjs")))], {
+const run = spawnSync(process.execPath, ["--test", "--test-timeout=60000", ...tests.map((name) => path.join(out, name.replace(/\.ts$/, ".cjs")))], {
   cwd: path.join(here, ".."),
   stdio: "inherit",
 });

@@ -225,7 +225,7 @@ class RecordPanel implements vscode.Disposable {
         if (this.#view?.url && webHost(this.#view.url)) await vscode.env.openExternal(vscode.Uri.parse(this.#view.url, true));
         return;
       case "openFolder":
-        if (this.#view?.run_dir) await openFolder(this.#view.run_dir);
+        if (this.#view?.run_dir && !(await openFolder(this.#view.run_dir))) this.#tell("Its folder is in none of the folders that are open here.");
         return;
       case "openStored":
         await this.#openStored();
@@ -282,8 +282,10 @@ function isOpen(uri: string | undefined): boolean {
   return uri !== undefined && vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri);
 }
 
-async function openFolder(uri: string): Promise<void> {
+/** False for one that the explorer does not show. */
+async function openFolder(uri: string): Promise<boolean> {
   const folder = vscode.Uri.parse(uri, true);
-  if (folder.scheme !== "file" || !vscode.workspace.getWorkspaceFolder(folder)) return;
+  if (folder.scheme !== "file" || !vscode.workspace.getWorkspaceFolder(folder)) return false;
   await vscode.commands.executeCommand("revealInExplorer", folder);
+  return true;
 }

@@ -1,7 +1,7 @@
 /**
  * One process of the server and the client that speaks with it, from its start to its end.
  *
- * Invariant: after `end()` the process is gone, within two seconds.
+ * Invariant: after `end()` the process and those that it started are gone, within three seconds.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -19,6 +19,8 @@ import { LineSplitter, parseLine } from "./stderrLines";
 
 const END_MS = 2_000;
 const LAST_WORDS_MS = 300;
+/** A launcher, such as `uv run tried`, runs the server as a process of its own. */
+const HAS_GROUPS = process.platform !== "win32";
 
 export interface Launch {
   command: string;
@@ -46,6 +48,7 @@ export class ServerRun {
       env: launch.env,
       stdio: "pipe",
       windowsHide: true,
+      detached: HAS_GROUPS,
     });
     this.#gone = new Promise((resolve) => {
       const gone = (how: string) => {
@@ -111,6 +114,8 @@ export class ServerRun {
     try {
       const started = this.client.start();
       started.catch(() => undefined); // that of the three which comes first is told
+      // The library lets go of its own promise when the connection is lost: asked again, it gives that one.
+      this.client.start().catch(() => undefined);
       await Promise.race([started, late, ended]);
       // The library calls it started, too, when the connection was lost before the answer.
       if (!this.client.isRunning()) await Promise.race([late, ended]);
@@ -132,15 +137,25 @@ export class ServerRun {
     if (!this.#isGone) {
       this.#wasEnded = true;
       const stopped = this.client.isRunning() ? this.client.stop(END_MS).catch(() => undefined) : undefined;
-      if (stopped === undefined) this.#process.kill();
+      if (stopped === undefined) this.#kill("SIGTERM");
       await Promise.race([this.#gone, pause(stopped === undefined ? END_MS / 4 : END_MS)]);
     }
     if (!this.#isGone) {
-      this.#process.kill("SIGKILL");
+      this.#kill("SIGKILL");
       await Promise.race([this.#gone, pause(END_MS / 4)]);
     }
     await this.client.dispose().catch(() => undefined);
     this.client.diagnostics?.dispose();
+  }
+
+  #kill(signal: "SIGTERM" | "SIGKILL"): void {
+    const { pid } = this.#process;
+    try {
+      if (HAS_GROUPS && pid !== undefined) process.kill(-pid, signal);
+      else this.#process.kill(signal);
+    } catch {
+      // it has ended in between
+    }
   }
 }
 

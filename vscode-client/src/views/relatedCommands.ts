@@ -142,7 +142,8 @@ async function openSource(tried: Tried, record: string | undefined, uri: string 
   try {
     const view = await tried.sendRequest<RecordView>(RECORD, { record, textDocument: { uri } });
     const folder = view?.run_dir === null || view?.run_dir === undefined ? undefined : vscode.Uri.parse(view.run_dir, true);
-    if (folder?.scheme === "file" && (await exists(folder))) await vscode.commands.executeCommand("revealInExplorer", folder);
+    const isShown = folder?.scheme === "file" && vscode.workspace.getWorkspaceFolder(folder) !== undefined;
+    if (isShown && (await exists(folder))) await vscode.commands.executeCommand("revealInExplorer", folder);
     else await tried.sendRequest("workspace/executeCommand", { command: SERVER_COMMANDS.open, arguments: [{ uri, record, stored: true }] });
   } catch (error) {
     void vscode.window.showWarningMessage(inert(line(reasonOf(error), 300)));

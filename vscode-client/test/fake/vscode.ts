@@ -111,3 +111,39 @@ export const LanguageStatusSeverity = { Information: 0, Warning: 1, Error: 2 };
 export const DiagnosticSeverity = { Error: 0, Warning: 1 };
 export const TextEditorRevealType = anything();
 export const ViewColumn = anything();
+
+/** What classes of the language client's library are made of. */
+class Part {
+  readonly isPart = true;
+}
+export {
+  Part as CallHierarchyItem,
+  Part as CodeAction,
+  Part as CodeLens,
+  Part as CompletionItem,
+  Part as Diagnostic,
+  Part as DocumentLink,
+  Part as InlayHint,
+  Part as SymbolInformation,
+  Part as TypeHierarchyItem,
+};
+export class CancellationError extends Error {}
+
+export const CodeActionKind = anything();
+export const CodeActionTriggerKind = anything();
+export const CompletionItemKind = anything();
+export const CompletionItemTag = anything();
+export const CompletionTriggerKind = anything();
+export const DiagnosticTag = anything();
+export const DocumentHighlightKind = anything();
+export const FileType = anything();
+export const FoldingRangeKind = anything();
+export const InlayHintKind = anything();
+export const MarkdownString = anything();
+export const NotebookCellKind = anything();
+export const Position = anything();
+export const RelativePattern = anything();
+export const SignatureHelpTriggerKind = anything();
+export const SymbolKind = anything();
+export const SymbolTag = anything();
+export const TextDocumentSaveReason = anything();
