@@ -150,5 +150,6 @@ def test_how_many_records_have_a_label() -> None:
         ("research_line", "a"): 2,
         ("source", "mlflow"): 1,
         ("source", "wandb"): 1,
+        ("source", "journal"): 1,
     }
     assert RankingIndex.empty().labels() == {}

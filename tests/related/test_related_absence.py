@@ -104,7 +104,7 @@ def test_what_a_filter_drops_of_a_record_with_little_to_show() -> None:
     plain = record("plain", research_line=None)
     for chosen, answer in (
         (Filter(tag="day"), "The list is narrowed to the tag day, and this one has no tag."),
-        (Filter(source="wandb"), "The list is narrowed to wandb, and this one comes from a journal."),
+        (Filter(source="wandb"), "The list is narrowed to wandb, and this one comes from journal."),
         (Filter(research_line="text"), "The list is narrowed to text, and this one belongs to no research line."),
         (Filter(outcome="works"), "The list is narrowed to what worked, and this one has no known outcome."),
     ):

@@ -190,7 +190,7 @@ class TestFacets:
         facets = facets_of(snapshot_of(*POOL))
         assert facets.research_lines == (Facet("vision", 5), Facet("text", 1))
         assert facets.tags == (Facet("night", 2), Facet("deep", 1))
-        assert facets.sources == (Facet("mlflow", 1),)
+        assert facets.sources == (Facet("journal", 5), Facet("mlflow", 1))
         assert facets_of(snapshot_of()).tags == ()
 
     def test_at_most_fifty(self) -> None:

@@ -120,7 +120,7 @@ def test_a_merged_record_is_of_all_its_sources() -> None:
     assert parse_selection("source = wandb and source = MLflow and source ~ wan").selects(merged)
     assert not parse_selection("source = hydra or source != wandb or source = null").selects(merged)
     assert not parse_selection("source = outputs").selects(merged)
-    assert parse_selection("source = null").selects(run())
+    assert parse_selection("source = journal").selects(run())
 
 
 def test_a_seed_can_be_asked_for() -> None:

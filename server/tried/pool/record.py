@@ -259,10 +259,14 @@ class ExperimentRecord(_Part):
         return json.dumps(finite(data), ensure_ascii=False, separators=(",", ":"))
 
 
+JOURNAL: Final = "journal"
+
+
 def sources_of(record: ExperimentRecord) -> tuple[str, ...]:
-    """The kinds of all sources that a record was made from, its own first: those of merged ones stand in `aliases`."""
+    """The kinds of all sources that a record was made from, its own first: those of merged ones stand in `aliases`.
+    What names none stands in a journal."""
     others = (alias.partition(":")[0] for alias in record.aliases if _KIND_BEFORE_COLON.match(alias))
-    return tuple(dict.fromkeys([*([record.source] if record.source else []), *others]))
+    return tuple(dict.fromkeys([*([record.source] if record.source else []), *others])) or (JOURNAL,)
 
 
 def parse_time(text: str | None) -> datetime | None:

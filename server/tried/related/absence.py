@@ -88,7 +88,7 @@ def _reasons(record: ExperimentRecord, related: RelatedExperiments) -> Iterator[
     if chosen.tag is not None and chosen.tag not in record.tags:
         yield f"the list is narrowed to the tag {chosen.tag}, and this one has {_tags(record.tags)}"
     if chosen.source is not None and chosen.source not in sources_of(record):
-        own = ", ".join(sources_of(record)) or "a journal"
+        own = ", ".join(sources_of(record))
         yield f"the list is narrowed to {chosen.source}, and this one comes from {own}"
     if chosen.text and not related.holds_text(record.id):
         yield f"the list is narrowed to what contains “{chosen.text.strip()}”, and this one does not"

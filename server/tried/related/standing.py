@@ -215,14 +215,15 @@ class _Around:
                 return
 
     def _differing(self, run: Run) -> tuple[str, ...]:
-        """The names of what differs: what both set otherwise, what one of them alone sets, then budgets."""
+        """The names of what differs: what both set otherwise, what one of them alone sets, then budgets. Of what no run
+        ever set only where nothing else differs: many a config says more than its tracker logs."""
         scope = self.scope
         found = scope.comparison(run)
         own = {change.key for change in run.changes}
         alone = [key for key in found.run_only if key in own or not scope.is_default(run, key)]
         keys = dict.fromkeys([*found.differing, *found.draft_only, *alone, *found.budget])
         names = [self._shown(run, key) for key in keys]
-        return (*names, *(parameter.shown for parameter in scope.draft.new))
+        return tuple(names) or tuple(parameter.shown for parameter in scope.draft.new)
 
     def _shown(self, run: Run, key: str) -> str:
         parameter, recorded = self.scope.draft.values.get(key), run.in_force.get(key)

@@ -202,11 +202,12 @@ class _Related:
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:
-        """The result of each run, the less the better; infinite for dead ends and where there is none."""
+        """The result of each run, the less the better; infinite for dead ends, for what still runs, and where there is
+        none."""
         facts = self.scope.line.columns.facts
         value = facts["value"]
         known = (facts["objective"] == self.metric) & (facts["direction"] != 0) & np.isfinite(value) & ~self.dead
-        known &= (facts["flags"] & Flag.DEBUG) == 0
+        known &= (facts["flags"] & (Flag.DEBUG | Flag.RUNNING)) == 0
         if not self.metric:
             known = np.zeros(len(value), np.bool_)
         signed: NDArray[np.float64] = np.where(facts["direction"] == _MAX, -value, value)

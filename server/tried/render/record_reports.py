@@ -169,7 +169,7 @@ def web_address(record: ExperimentRecord) -> str | None:
 def source_of(record: ExperimentRecord) -> dict[str, str]:
     """`kind`, such as mlflow, and the `name` of all that it was merged from."""
     kinds = sources_of(record)
-    return {"kind": line(kinds[0]) if kinds else "journal", "name": line(", ".join(kinds)) if kinds else "journal"}
+    return {"kind": line(kinds[0]), "name": line(", ".join(kinds))}
 
 
 def _replicates(replicates: Replicates) -> dict[str, Any]:

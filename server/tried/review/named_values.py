@@ -72,7 +72,7 @@ def field_values(run: Run, name: str) -> list[object]:
         case "tag":
             return [comparable(tag) for tag in record.tags] or [None]
         case "source":
-            return [comparable(kind) for kind in sources_of(record)] or [None]
+            return [comparable(kind) for kind in sources_of(record)]
         case "line":
             return [comparable(record.research_line)]
         case "headline":
