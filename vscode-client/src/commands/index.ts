@@ -1,6 +1,7 @@
 /** The commands that belong to no view. */
 
 import * as vscode from "vscode";
+import { registerReasonSelection } from "../server/reasonSelection";
 import type { Tried } from "../tried";
 import { conclude } from "./conclude";
 import { registerDebugDocument } from "./debugDocument";
@@ -12,6 +13,7 @@ export function registerCommands(tried: Tried): vscode.Disposable {
   const { extension } = tried.context;
   return vscode.Disposable.from(
     registerDebugDocument(tried),
+    registerReasonSelection(),
     registerCommand("tried.restart", () => tried.restart()),
     registerCommand("tried.showLogs", () => {
       tried.log.show(true);

@@ -8,6 +8,7 @@ import { inert, line } from "../text";
 import type { Tried } from "../tried";
 import { askReason } from "../commands/askReason";
 import { settingsFor } from "./configuration";
+import { selectingReasons } from "./reasonSelection";
 import type { RecordLinks } from "./recordLinks";
 
 interface ConclusionArguments {
@@ -68,6 +69,10 @@ export function middleware(tried: Pick<Tried, "context">, links: RecordLinks): M
       const reason = await askReason(question, given.verdict !== undefined || command === SERVER_COMMANDS.silence);
       if (reason === undefined) return undefined;
       return told(next(command, [{ ...given, reason }, ...args.slice(1)]));
+    },
+    provideCodeActions: async (document, range, context, token, next) => {
+      const actions = await next(document, range, context, token);
+      return actions ? selectingReasons(actions) : actions;
     },
     // VS Code draws an icon where these say `$(name)`, and what they say comes from records.
     provideCodeLenses: async (document, token, next) => {

@@ -8,8 +8,8 @@ import { SERVER_COMMANDS } from "../../src/protocol";
 import { noted } from "../fake/vscode";
 import { MANIFEST } from "./manifest";
 
-/** Registered, but for links of our own only: in no menu and not in the palette. */
-const INTERNAL = ["tried.openLink"];
+/** Registered, but for links and quick fixes of our own only: in no menu and not in the palette. */
+const INTERNAL = ["tried.openLink", "tried.selectReason"];
 /** VS Code makes one for each view. */
 const OF_VIEWS = Object.values(MANIFEST.contributes.views).flatMap((views) => views.map(({ id }) => `${id}.focus`));
 
