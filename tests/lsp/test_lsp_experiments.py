@@ -76,7 +76,7 @@ def test_the_experiments_beside_a_config(client: RawClient, folder: Path) -> Non
     assert answer["query"]["research_line"] == "tiny"
     assert answer["facets"]["research_lines"] == [{"name": "tiny", "count": 4}]
     by_record = {row["record"]: row for row in answer["experiments"]}
-    assert [row["rank"] for row in answer["experiments"]] == [1, 2, 3]
+    assert sorted(row["rank"] for row in answer["experiments"]) == [1, 2, 3]
     diverged = by_record["exp-2"]
     assert (diverged["outcome"], diverged["cause"], diverged["runs"]) == ("dead_end", "diverged", 1)
     assert (diverged["why"], diverged["why_kind"]) == ("diverged after 200 steps", "written")
@@ -91,7 +91,10 @@ def test_the_experiments_beside_a_config(client: RawClient, folder: Path) -> Non
     }
     related = client.request("tried/related", {"textDocument": {"uri": uri}})["results"]
     order = [result["id"] for result in related if result["id"] in by_record]
-    assert [row["record"] for row in answer["experiments"]] == order
+    by_rank = sorted(answer["experiments"], key=lambda row: int(row["rank"]))
+    assert [row["record"] for row in by_rank] == order
+    assert [row["closeness"] for row in answer["experiments"]] == ["nearest", None, None]
+    assert answer["experiments"][0]["record"] == "exp-2"  # it differs in one parameter, and ranks wherever it does
 
 
 def test_filters_sorts_and_limits(client: RawClient, folder: Path) -> None:
@@ -140,9 +143,10 @@ def test_why_a_record_is_not_there(client: RawClient, folder: Path) -> None:
     filtered = why("exp-3", filter={"outcome": "works"})
     assert filtered["dropped_by"] == "filter"
     assert filtered["answer"].startswith("The list is narrowed to what worked, and this one is a dead end")
-    last = rows(client, uri)[-1]
+    others = [row for row in listed(client, uri)["experiments"] if row["closeness"] is None]
+    last = max(others, key=lambda row: int(row["rank"]))["record"]
     assert (why(last, limit=1)["dropped_by"], why(last)["dropped_by"]) == ("cut", None)
-    assert why(last, limit=1)["answer"].startswith("It is number 3 of 3, and only the first is listed.")
+    assert why(last, limit=1)["answer"].startswith("It is number 2 of 3, and only the first is listed.")
     assert why("exp-9")["dropped_by"] == "unknown"
     assert "did you mean" in why("exp-9")["answer"]
 

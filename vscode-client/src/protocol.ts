@@ -73,6 +73,8 @@ export interface Experiment {
   runs: number;
   name: string;
   rank: number;
+  /** Why it stands first whatever its score: the config describes it, or nothing is nearer. */
+  closeness: "repeat" | "nearest" | null;
   score: number;
   terms: Term[];
   outcome: Outcome;

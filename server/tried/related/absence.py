@@ -65,6 +65,8 @@ def absence_of(named: str, related: RelatedExperiments, limit: int, *, is_partia
     standing = standing_of(replicates, query, index, now=now, policy=policy, among=among) or own
     rank = related.grouping.count_among(standing.above) + 1
     limit = row_limit(limit)
+    if rank > 1 and limit and _is_closest(replicates, related):
+        return Absence(record.id, _at_the_top(rank, related), rank, own.best)
     if rank > limit:
         return Absence(record.id, _cut(own, rank, limit, related), rank, own.best, "cut")
     best = standing.best.record.id
@@ -75,6 +77,16 @@ def absence_of(named: str, related: RelatedExperiments, limit: int, *, is_partia
         f" {short_id(best)}, which ranks higher."
     )
     return Absence(record.id, answer, rank, own.best, "replicate")
+
+
+def _is_closest(replicates: Sequence[str], related: RelatedExperiments) -> bool:
+    return related.closest is not None and not set(related.closest.records).isdisjoint(replicates)
+
+
+def _at_the_top(rank: int, related: RelatedExperiments) -> str:
+    is_repeat = related.closest is not None and related.closest.closeness == "repeat"
+    why = "it is what the file describes" if is_repeat else "nothing is nearer to the file"
+    return f"It stands at the top of the list, since {why}; by its score it is number {rank}."
 
 
 def _reasons(record: ExperimentRecord, related: RelatedExperiments) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The experiments that bear on a draft as a list shows them: ranked records, replicates in one row.
 
-Invariant: rows stand in the order of the ranking of their best-ranked runs, unless sorted otherwise; every record that
-passes the filter belongs to exactly one row of the whole list.
+Invariant: rows stand in the order of the ranking of their best-ranked runs, unless sorted otherwise, behind the few
+that are closest to the draft; every record that passes the filter belongs to exactly one row of the whole list.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.breakdown import ScoredRecord
 from tried.ranking.policy import Policy
 from tried.ranking.query import RetrievalQuery
-from tried.ranking.rank import passing, rank
+from tried.ranking.rank import passing, rank, standing_of
 from tried.ranking.segment import moment_of
+from tried.related.closest import Closest, closest_to
 from tried.related.differences import DraftDifferences
 from tried.related.experiment import Experiment
 from tried.related.grouping import Grouping
@@ -124,7 +125,37 @@ class RelatedExperiments:
     def listed(self, limit: int, sort: Sort = "score") -> Experiments:
         """The first `limit` rows, by rank, never more than MOST_ROWS."""
         rows = [self._row(place, each) for place, each in enumerate(self.ranked(limit), start=1)]
+        rows = self._with_closest(rows)[: row_limit(limit)]
         return Experiments(tuple(ordered(rows, sort)), self.total)
+
+    def _with_closest(self, rows: list[Experiment]) -> list[Experiment]:
+        """Those closest to the draft first, wherever they rank."""
+        if self.closest is None or not rows:
+            return rows
+        kind_of = self.grouping.kind_of
+        known = {kind_of(row.scored.record.id): row for row in rows}
+        first: dict[object, Experiment] = {}
+        for record_id in self.closest.records:
+            kind = kind_of(record_id)
+            if (row := known.get(kind) or self._row_of(record_id)) is not None:
+                first[kind] = replace(row, closeness=self.closest.closeness)
+        return [*first.values(), *(row for kind, row in known.items() if kind not in first)]
+
+    @cached_property
+    def closest(self) -> Closest | None:
+        draft = leading_draft(self.analysis.drafts)
+        return closest_to(draft, self.snapshot, self.settings) if draft is not None else None
+
+    def _row_of(self, record_id: str) -> Experiment | None:
+        """The row of a record that ranks below what is listed; None if it does not pass the filter."""
+        if self.query is None:
+            return None
+        replicates = [run.id for run in self.grouping.replicates_of(record_id)] or [record_id]
+        index, among = self.snapshot.index, self.among
+        standing = standing_of(replicates, self.query, index, now=self.now, policy=self.policy, among=among)
+        if standing is None:
+            return None
+        return self._row(self.grouping.count_among(standing.above) + 1, standing.best)
 
     @cached_property
     def total(self) -> int:

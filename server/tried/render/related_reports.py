@@ -82,6 +82,7 @@ def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
         "runs": len(each.records),
         "name": line(record.name),
         "rank": each.rank,
+        "closeness": each.closeness,
         "score": each.scored.score,
         "terms": [term_json(term) for term in each.scored.terms],
         "outcome": each.outcome,
