@@ -122,7 +122,8 @@ export interface PanelModel {
   lineage: { ancestors: NameModel[]; children: NameModel[]; more: number };
   replicates: { title: string; runs: ReplicateModel[]; more: number } | null;
   breakdown: { score: string; rank: string; terms: TermModel[] } | null;
-  conclusion: { prefill: string; verdict: Verdict | null; isPossible: boolean };
+  /** `verdict`: proposed for what is said now; `standing`: given already. */
+  conclusion: { prefill: string; verdict: Verdict | null; standing: Verdict | null; isPossible: boolean };
 }
 
 export function panelModel(view: RecordView): PanelModel {
@@ -173,6 +174,7 @@ export function panelModel(view: RecordView): PanelModel {
     conclusion: {
       prefill: block(view.conclusion.prefill).slice(0, 2000),
       verdict: view.conclusion.verdict,
+      standing: view.verdict,
       isPossible: view.document !== null,
     },
   };

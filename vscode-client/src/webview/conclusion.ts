@@ -17,6 +17,9 @@ export function conclusionBox(): ConclusionBox {
   let isSending = false;
   /** Just recorded: the box is empty, and is not filled again with what was proposed before. */
   let isDone = false;
+  /** The verdict that was recorded with it; that of the record, once it has been read anew. */
+  let recorded: Verdict | null = null;
+  let standing: Verdict | null = null;
   const text = element("textarea", { id: "conclusion", rows: 1, maxlength: 20_000, dir: "auto", "data-focus": "conclusion" });
   const said = element("p", { class: "said", role: "status" });
   const save = element("button", { type: "button", class: "primary", "data-focus": "conclude" }, "Record");
@@ -55,8 +58,9 @@ export function conclusionBox(): ConclusionBox {
   const submit = (): void => {
     if (isSending) return;
     const content = text.value.trim();
-    if (content === "" && verdict() === null) {
-      say("failed", "Write a line, or choose a verdict.");
+    const isRecorded = isDone && verdict() === recorded;
+    if (content === "" && (verdict() === null || isRecorded)) {
+      say("failed", isRecorded && recorded !== null ? "That is recorded. Write a line, or choose another verdict." : "Write a line, or choose a verdict.");
       text.focus();
       return;
     }
@@ -80,9 +84,11 @@ export function conclusionBox(): ConclusionBox {
     update(model) {
       const isOther = record !== model.id;
       record = model.id;
+      standing = model.conclusion.standing;
       if (isOther) {
         say("", "");
         isSending = isDone = false;
+        recorded = null;
         save.disabled = false;
       }
       const mine = kept().begun;
@@ -90,6 +96,9 @@ export function conclusionBox(): ConclusionBox {
         if (isOther) fill(mine.text, mine.verdict);
       } else if (isOther || !(isSending || isDone)) {
         fill(model.conclusion.prefill, model.conclusion.verdict);
+      } else if (isDone && !isSending) {
+        recorded = model.conclusion.standing ?? recorded;
+        fill("", recorded);
       }
     },
     finished(state, words, of) {
@@ -100,7 +109,8 @@ export function conclusionBox(): ConclusionBox {
       if (state === "failed") return;
       forget("begun");
       isDone = true;
-      fill("", null);
+      recorded = verdict() ?? standing;
+      fill("", recorded); // it stands from now on
     },
   };
 }

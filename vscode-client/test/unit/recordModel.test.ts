@@ -124,6 +124,12 @@ test("bars of the breakdown are shares of the longest, and terms that do not app
   );
 });
 
+test("the verdict that stands is told apart from the one that is proposed", () => {
+  const proposed = panelModel(view({ verdict: null, conclusion: { prefill: "", verdict: "dead_end" } })).conclusion;
+  assert.deepEqual([proposed.verdict, proposed.standing], ["dead_end", null]);
+  assert.equal(panelModel(view({ verdict: "works" })).conclusion.standing, "works");
+});
+
 test("hostile text is one visible line, or lines, and never long", () => {
   const nasty = '\u001b[31m<img src=x onerror="x()">\u202e[a](command:x)\n';
   const big = nasty.repeat(4000);
