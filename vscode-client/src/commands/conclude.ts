@@ -6,6 +6,7 @@ import { reasonOf } from "../reason";
 import { inert, line } from "../text";
 import type { Tried } from "../tried";
 import { recordArguments } from "./arguments";
+import { likelyRecords } from "./likelyRecords";
 import { pickRecord } from "./pickRecord";
 
 const SHOWN_MS = 6_000;
@@ -25,7 +26,7 @@ const WORDS: Record<Verdict, string> = { dead_end: "a dead end", works: "works",
 
 export async function conclude(tried: Tried, given: unknown): Promise<void> {
   const named = recordArguments(given);
-  const record = named?.record ?? (await pickRecord(tried, "Record a Conclusion: of which run?"));
+  const record = named?.record ?? (await pickRecord(tried, "Record a Conclusion: of which run?", () => likelyRecords(tried)));
   if (record === undefined) return;
   const document = named?.uri ?? tried.activeConfig.document?.uri.toString();
   try {
@@ -48,12 +49,15 @@ export async function conclude(tried: Tried, given: unknown): Promise<void> {
   }
 }
 
+/** First the verdict that stands or is proposed, else what the outcome says; a dead end is never the first guess. */
+export function verdictItems({ verdict, conclusion, outcome }: Pick<RecordView, "verdict" | "conclusion" | "outcome">): VerdictItem[] {
+  const likely = verdict ?? conclusion.verdict ?? (outcome === "works" ? "works" : null);
+  return [...VERDICTS.filter((item) => item.verdict === likely), ...VERDICTS.filter((item) => item.verdict !== likely)];
+}
+
 /** null: none; undefined: not to be done. */
 async function askVerdict(short: string, view: RecordView): Promise<Verdict | null | undefined> {
-  const likely = view.verdict ?? view.conclusion.verdict;
-  const first = VERDICTS.filter((item) => item.verdict === likely && likely !== null);
-  const items = [...first, ...VERDICTS.filter((item) => !first.includes(item))];
-  const chosen = await vscode.window.showQuickPick(items, {
+  const chosen = await vscode.window.showQuickPick(verdictItems(view), {
     title: `What came of ${short}? (1 of 2)`,
     placeHolder: inert(line(view.headline.text, 120)) || "A verdict; the next step asks why",
     ignoreFocusOut: true,

@@ -14,12 +14,27 @@ interface FoundSymbol {
   data?: { record?: unknown } | null;
 }
 
+/** A record that is offered before anything is typed. */
+export interface LikelyRecord {
+  record: string;
+  label: string;
+  description: string;
+}
+
 interface Item extends vscode.QuickPickItem {
   record?: string;
 }
 
-/** Lets one search for a record by anything that is said of it; its id, or undefined if none was chosen. */
-export function pickRecord(tried: Tried, title = "Show a Record"): Promise<string | undefined> {
+/**
+ * Lets one search for a record by anything that is said of it; its id, or undefined if none was chosen.
+ *
+ * `askLikely`: those that stand first as long as nothing is typed.
+ */
+export function pickRecord(tried: Tried, title: string, askLikely?: () => Promise<readonly LikelyRecord[]>): Promise<string | undefined> {
+  const asked = askLikely?.().catch((error: unknown) => {
+    tried.log.warn(`the runs of this config are not known: ${reasonOf(error)}`);
+    return [];
+  });
   return new Promise((resolve) => {
     const pick = vscode.window.createQuickPick<Item>();
     pick.title = title;
@@ -33,7 +48,8 @@ export function pickRecord(tried: Tried, title = "Show a Record"): Promise<strin
       pick.busy = true;
       try {
         const found = await tried.sendRequest<FoundSymbol[] | null>("workspace/symbol", { query: pick.value }, own.token);
-        if (request === own) pick.items = itemsOf(found ?? []);
+        const likely = pick.value.trim() === "" ? ((await asked) ?? []) : [];
+        if (request === own) pick.items = itemsOf(found ?? [], likely);
       } catch (error) {
         if (request === own) pick.items = [notice(reasonOf(error))];
       } finally {
@@ -64,14 +80,27 @@ export function pickRecord(tried: Tried, title = "Show a Record"): Promise<strin
   });
 }
 
-function itemsOf(found: readonly FoundSymbol[]): Item[] {
+/** Each record once, those of the config in the editor first. */
+export function itemsOf(found: readonly FoundSymbol[], likely: readonly LikelyRecord[]): Item[] {
+  const first: Item[] = likely.map(({ record, label, description }) => ({
+    label: inert(line(label)),
+    description: inert(line(description)),
+    alwaysShow: true,
+    record,
+  }));
+  const named = new Set(likely.map(({ record }) => record));
   const items: Item[] = [];
   for (const { name, containerName, data } of found) {
-    if (typeof data?.record !== "string") continue;
+    if (typeof data?.record !== "string" || named.has(data.record)) continue;
     // the server has searched: what it found is not searched again by VS Code
     items.push({ label: inert(line(name)), description: inert(line(containerName ?? "")), alwaysShow: true, record: data.record });
   }
-  return items.length > 0 ? items : [notice("No past experiment was found.")];
+  if (first.length === 0) return items.length > 0 ? items : [notice("No past experiment was found.")];
+  return [separator("of the config in the editor"), ...first, ...(items.length > 0 ? [separator("all"), ...items] : [])];
+}
+
+function separator(label: string): Item {
+  return { label, kind: vscode.QuickPickItemKind.Separator };
 }
 
 function notice(text: string): Item {

@@ -23,7 +23,7 @@ export function registerRecordPanel(tried: Tried): vscode.Disposable {
   const panel = new RecordPanel(tried);
   const show = async (given: unknown, revealed?: "parameters"): Promise<void> => {
     const named = recordArguments(given);
-    const record = named?.record ?? (await pickRecord(tried));
+    const record = named?.record ?? (await pickRecord(tried, revealed === undefined ? "Show a Record" : "Compare with a Record"));
     if (record) panel.show({ ...named, record }, { revealed, preserveFocus: named !== undefined });
   };
   return vscode.Disposable.from(

@@ -19,7 +19,7 @@ export async function whyNot(tried: Tried, view: RelatedView): Promise<void> {
     void vscode.window.showInformationMessage("Open an experiment config first: the list is about the config in the editor.");
     return;
   }
-  const record = await pickRecord(tried);
+  const record = await pickRecord(tried, "Why Is a Run Not Here? Choose the run");
   if (record === undefined) return;
   const answer = await absence(tried, view, uri, record);
   if (answer === undefined) return;
