@@ -204,11 +204,15 @@ def test_nothing_is_offered_elsewhere(client: RawClient, folder: Path, marked: s
     assert asked(client, folder, marked, name, language) is None
 
 
-def test_numbers_do_not_come_up_by_themselves_and_words_do(client: RawClient, folder: Path) -> None:
-    by_colon: dict[str, Any] = {"triggerKind": 2, "triggerCharacter": ":"}
-    assert asked(client, folder, CONFIG.replace("lr: 0.1", "lr:|"), **by_colon) is None
-    words = asked(client, folder, CONFIG.replace("name: adamw", "name:|"), **by_colon)
-    assert [item["textEdit"]["newText"] for item in words["items"]] == [" adamw", " lion", ' "0x1F"', " sgd"]
+def test_no_character_brings_values_up_by_itself(folder: Path) -> None:
+    """`optimizer:` and Enter begins a section, and must not become `optimizer: sgd`."""
+    client = RawClient()
+    try:
+        offered = client.initialize(capabilities(), [folder])["capabilities"]["completionProvider"]
+        assert "triggerCharacters" not in offered
+        assert client.finish() == 0
+    finally:
+        client.kill()
 
 
 def test_to_who_rests_on_a_value_all_others_are_shown(client: RawClient, folder: Path) -> None:

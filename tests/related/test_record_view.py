@@ -177,6 +177,15 @@ def test_a_conclusion_may_begin_with_cause_and_last_error(tmp_path: Path) -> Non
     assert (shown.outcome, shown.cause) == ("dead_end", "out_of_memory")
 
 
+def test_nothing_is_put_over_what_somebody_wrote(tmp_path: Path) -> None:
+    conclusion = {"outcome": "crashed", "headline": "the card is too small for 64"}
+    told = crash("b", {**BASE, "depth": 64}, cause="out_of_memory", verdict="dead_end", conclusion=conclusion)
+    shown = view(tmp_path, "b", run("a", BASE, 0.9), told)
+    assert (shown.headline, shown.prefill, shown.proposed) == ("the card is too small for 64", "", "dead_end")
+    worse = view(tmp_path, "b", crash("b", BASE, cause="worse"))
+    assert worse.prefill == ""
+
+
 def test_nothing_is_proposed_where_nothing_is_known(tmp_path: Path) -> None:
     worked = view(tmp_path, "a", run("a", BASE, 0.9))
     assert (worked.prefill, worked.proposed) == ("", None)

@@ -146,6 +146,15 @@ def test_replicates_of_the_nearest_are_one_experiment() -> None:
     assert standing_line(found) == "never run · nearest: EXP-2 (val_acc 0.912 ± 0.004), differs in lr"
 
 
+def test_a_run_whose_id_is_made_up_is_called_as_lists_call_it() -> None:
+    made_up = "mlflow:0123456789abcdef0123456789abcdef"
+    named = good(made_up, {**BASE, "lr": 0.3}, 0.5)
+    named.name = "quiet-finch-226"
+    assert said(BASE, named) == "never run · nearest: quiet-finch-226 (val_acc 0.5), differs in lr"
+    named.name = ""
+    assert said(BASE, named) == "never run · nearest: mlflow:01234567 (val_acc 0.5), differs in lr"
+
+
 def test_three_names_and_how_many_more() -> None:
     params = {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1}
     other = {"a": 1, "b": 1, "c": 2, "d": 2, "e": 2, "f": 2, "g": 2}

@@ -1,7 +1,7 @@
 """Values that were tried for the key under the cursor, the best first; values and nothing else.
 
-A list that opens by itself while a number is typed would put another number in its place at the next press of Enter:
-behind a colon or an equals sign only words are offered, numbers when they are asked for.
+No character brings the list up by itself: behind a colon that begins a section, or while a number is typed, the next
+press of Enter would put a value there that nobody wanted.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from tried.render.escape import plain
 from tried.render.standing import tried_blocks, tried_line
 from tried.text import Span
 
-TRIGGERS = (":", "=")
-
 PATIENCE = 1.0
 """Seconds that the editor's list may wait for an analysis."""
 
@@ -51,13 +49,10 @@ async def completion(session: Session, params: t.CompletionParams) -> t.Completi
         return None
     if not known.analysis.is_config or not len(known.snapshot):
         return None
-    by_character = (
-        params.context is not None and params.context.trigger_kind is t.CompletionTriggerKind.TriggerCharacter
-    )
     now = asyncio.get_running_loop().time()
     is_typing = params.position.line in document.typed and now - document.typed_at < TYPING_SECONDS
     offset = to_offset(known.text.lines, params.position, session.client.features.encoding)
-    asked = _Asked(offset, by_character, is_typing, session.client.features)
+    asked = _Asked(offset, is_typing, session.client.features)
     items = await session.in_background(_items, known, asked)
     return t.CompletionList(is_incomplete=False, items=items) if items else None
 
@@ -65,7 +60,6 @@ async def completion(session: Session, params: t.CompletionParams) -> t.Completi
 @dataclass(frozen=True, slots=True)
 class _Asked:
     offset: int
-    by_character: bool
     is_typing: bool
     features: ClientFeatures
 
@@ -125,7 +119,7 @@ def _items(known: Analysed, asked: _Asked) -> list[t.CompletionItem]:
     if value is None or value.parameter.kind not in COMPARED_KINDS:
         return []
     key = tried_for_key(value.draft, value.parameter, known.snapshot.history, finding_settings(known.settings))
-    if key is None or (asked.by_character and not all(isinstance(each.value, str) for each in key.values)):
+    if key is None:
         return []
     written = value.place.of(text)
     typed = text[value.place.start : asked.offset]

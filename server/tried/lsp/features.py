@@ -99,9 +99,7 @@ OPTIONS: dict[str, Any] = {
     ),
     t.TEXT_DOCUMENT_CODE_LENS: t.CodeLensOptions(resolve_provider=False),
     t.TEXT_DOCUMENT_INLAY_HINT: t.InlayHintOptions(resolve_provider=False),
-    t.TEXT_DOCUMENT_COMPLETION: t.CompletionOptions(
-        trigger_characters=list(completion.TRIGGERS), resolve_provider=False
-    ),
+    t.TEXT_DOCUMENT_COMPLETION: t.CompletionOptions(resolve_provider=False),
     t.TEXT_DOCUMENT_DIAGNOSTIC: t.DiagnosticOptions(
         identifier="tried", inter_file_dependencies=False, workspace_diagnostics=True
     ),

@@ -167,8 +167,11 @@ def headline_of_view(record: ExperimentRecord) -> tuple[str, HeadlineKind]:
 
 
 def prefill_of(record: ExperimentRecord, cause: Cause | None) -> str:
-    """The cause and the last error in words: what a conclusion may begin with. Empty where neither is known."""
-    said = CAUSE_WORDS.get(cause, "") if cause is not None else ""
+    """The cause and the last error in words: what a conclusion may begin with. Empty where neither is known, and where
+    somebody has said what came of it. "Worse" is no reason: why it is worse is what a conclusion would say."""
+    if written_of(record):
+        return ""
+    said = CAUSE_WORDS.get(cause, "") if cause is not None and cause != "worse" else ""
     error = error_line(record.error or "")
     return ": ".join(part for part in (said, error) if part)
 

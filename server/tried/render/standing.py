@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from tried.findings.wording import what_happened
+from tried.pool.history.run import Run
 from tried.record_names import short_id
 from tried.related.result import Result
 from tried.related.standing import Nearest, Ran, Standing
@@ -16,6 +18,7 @@ from tried.render.words import counted
 MOST_KEYS: Final = 3
 _NAME_LENGTH: Final = 40
 _HAPPENED_LENGTH: Final = 80
+_MADE_UP: Final = re.compile(r"[0-9a-f]{20,}\Z")
 
 
 def standing_line(standing: Standing) -> str:
@@ -49,12 +52,18 @@ def _ran(ran: Ran) -> str:
 
 
 def _nearest(nearest: Nearest) -> str:
-    name = plain(short_id(nearest.run.id))
+    name = _run_name(nearest.run)
     said = [result_text(nearest.result)] if nearest.result is not None else []
     said += ["dead end"] if nearest.run.ending == "dead_end" else ["running"] if nearest.run.running else []
     told = f" ({', '.join(said)})" if said else ""
     where = f" in {_name(nearest.research_line)}" if nearest.research_line else ""
     return f"nearest: {name}{where}{told}, {_differs(nearest.keys)}"
+
+
+def _run_name(run: Run) -> str:
+    """As lists call it, where its id is a number that a tracker made up."""
+    name = run.record.name if _MADE_UP.search(run.id) else ""
+    return _name(name) if name.strip() else plain(short_id(run.id))
 
 
 def _differs(keys: tuple[str, ...]) -> str:
