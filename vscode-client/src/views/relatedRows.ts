@@ -27,7 +27,7 @@ export function experimentRow(experiment: Experiment, uri: string): Row {
     tooltip: () => tooltip(experiment),
     icon: OUTCOMES[experiment.outcome].icon,
     context: `experiment.${experiment.outcome}${url === null ? "" : ".url"}`,
-    spoken: [outcomeWords(experiment.outcome, experiment.cause), name, resultWords(experiment), `rank ${experiment.rank}`, line(experiment.age, 40)]
+    spoken: [outcomeWords(experiment.outcome, experiment.cause), name, closenessWords(experiment), resultWords(experiment), `rank ${experiment.rank}`, line(experiment.age, 40)]
       .filter((part) => part !== "")
       .join(", "),
     children: () => details(experiment, uri),
@@ -45,9 +45,14 @@ export function resultWords({ result, runs }: Experiment): string {
   return text === "" ? counted(runs, "run") : `${text}, ${counted(runs, "run")}`;
 }
 
+/** Why a row stands first whatever its score. */
+function closenessWords({ closeness }: Experiment): string {
+  return closeness === "repeat" ? "this config" : closeness === "nearest" ? "nearest" : "";
+}
+
 function summary(experiment: Experiment): string {
   const cause = experiment.cause === null || experiment.cause === "unknown" ? "" : line(causeWords(experiment.cause), 40);
-  const parts = [resultWords(experiment), cause, `score ${experiment.score.toFixed(2)}`, line(experiment.age, 40)];
+  const parts = [closenessWords(experiment), resultWords(experiment), cause, `score ${experiment.score.toFixed(2)}`, line(experiment.age, 40)];
   return parts.filter((part) => part !== "").join(" · ");
 }
 

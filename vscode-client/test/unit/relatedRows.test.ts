@@ -31,6 +31,13 @@ test("an experiment says how it ended, what came of it, where it ranks and how o
   assert.match(row.tooltip(), /^dead end: diverged\nwide-conformer \(3f0c6a5d\)\nval_f1: 0\.912 ± 0\.004, 5 runs \(higher is better\)\nrank 3, score 0\.712\n/);
 });
 
+test("a row that stands first whatever its score says why", () => {
+  assert.equal(only({ closeness: "repeat" }).description, "this config · 0.912 · diverged · score 0.71 · 3 weeks ago");
+  const nearest = only({ closeness: "nearest" });
+  assert.equal(nearest.description, "nearest · 0.912 · diverged · score 0.71 · 3 weeks ago");
+  assert.equal(nearest.spoken, "dead end: diverged, wide-conformer, nearest, 0.912, rank 3, 3 weeks ago");
+});
+
 test("a run without name, result and time is known by its id", () => {
   const row = only({ name: "", result: null, age: "", time: null, outcome: "running", cause: null });
   assert.equal(row.label, "3f0c6a5d");

@@ -12,6 +12,7 @@ export function experiment(given: Partial<Experiment> = {}): Experiment {
     runs: 1,
     name: "wide-conformer",
     rank: 3,
+    closeness: null,
     score: 0.7123,
     terms: [
       { name: "lexical", value: 0.4, signal: 1, weight: 0.4 },
