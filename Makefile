@@ -24,7 +24,10 @@ test-vscode: $(STAMP) $(CLIENT_STAMP)
 	cd $(CLIENT) && npm test
 	cd $(CLIENT) && node test/workbench/run.mjs
 
-vsix: $(CLIENT_STAMP)
+# With the server as a wheel, to be installed from when somebody asks for it.
+vsix: $(STAMP) $(CLIENT_STAMP)
+	rm -rf $(CLIENT)/bundled
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(CLIENT)/bundled .
 	cd $(CLIENT) && npm run package
 
 # With the server inside, for this platform.
