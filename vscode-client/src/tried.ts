@@ -14,8 +14,8 @@ export interface Tried {
   /** Handlers stay when the server is started anew. */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the params of its method
   onNotification<Params>(method: string, handler: (params: Params) => void): vscode.Disposable;
-  /** Starts the server, ending the one that runs: the only way to start it. */
-  restart(): Promise<void>;
+  /** Starts the server, ending the one that runs: the only way to start it. `isAsked`: by a person, who is told again what is wrong. */
+  restart(isAsked?: boolean): Promise<void>;
   /** Markdown: which server was chosen and why, versions, settings in force; without secrets. */
   debugInformation(): Promise<string>;
   readonly activeConfig: ActiveConfig;

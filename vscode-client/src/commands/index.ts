@@ -14,7 +14,7 @@ export function registerCommands(tried: Tried): vscode.Disposable {
   return vscode.Disposable.from(
     registerDebugDocument(tried),
     registerReasonSelection(),
-    registerCommand("tried.restart", () => tried.restart()),
+    registerCommand("tried.restart", () => tried.restart(true)),
     registerCommand("tried.showLogs", () => {
       tried.log.show(true);
     }),

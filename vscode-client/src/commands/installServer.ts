@@ -62,7 +62,7 @@ async function run(tried: Tried, plan: InstallPlan, environment: string, cwd: st
     });
     if (isDone) {
       tried.log.info("the server was installed");
-      await tried.restart();
+      await tried.restart(true);
       return;
     }
     tried.log.info("the installation was cancelled");

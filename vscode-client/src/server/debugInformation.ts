@@ -2,11 +2,14 @@
 
 import * as vscode from "vscode";
 import { type FolderStatus, STATUS, type Status } from "../protocol";
-import type { Chosen } from "./choose";
+import type { ServerState, Tried } from "../tried";
+import { type Chosen, surroundings } from "./choose";
 import { settingsFor } from "./configuration";
+import { foldersOnPath } from "./paths";
 import { cell, code, withoutSecrets } from "./redact";
-import type { Session } from "./session";
 import { MINIMUM_PYTHON, MINIMUM_SERVER } from "./versions";
+
+type Asked = Pick<Tried, "context" | "sendRequest" | "state">;
 
 export interface Facts {
   chosen: Chosen | undefined;
@@ -15,13 +18,14 @@ export interface Facts {
 }
 
 const MOST_PROBLEMS = 20;
+const MOST_FOLDERS = 60;
 const PATIENCE_MS = 3_000;
 
-export async function debugInformation(session: Session, facts: Facts): Promise<string> {
-  const { extension } = session.context;
+export async function debugInformation(tried: Asked, facts: Facts): Promise<string> {
+  const { extension } = tried.context;
   const manifest = extension.packageJSON as { version: string };
   const status = await Promise.race([
-    session.sendRequest<Status>(STATUS, {}).catch(() => undefined),
+    tried.sendRequest<Status>(STATUS, {}).catch(() => undefined),
     new Promise<undefined>((resolve) => {
       setTimeout(() => {
         resolve(undefined);
@@ -33,7 +37,7 @@ export async function debugInformation(session: Session, facts: Facts): Promise<
     "",
     "## Server",
     "",
-    ...server(session, facts),
+    ...server(tried.state, facts),
     "",
     "## Versions",
     "",
@@ -52,7 +56,7 @@ export async function debugInformation(session: Session, facts: Facts): Promise<
     "",
     "What is set in the editor, as the server gets it; all else is as docs/settings.md says.",
     "",
-    ...settings(session),
+    ...settings(extension),
     "## Sources",
     "",
     ...(status === undefined ? ["The server does not tell."] : sources(status)),
@@ -60,8 +64,8 @@ export async function debugInformation(session: Session, facts: Facts): Promise<
   ].join("\n");
 }
 
-function server(session: Session, { chosen, pid, failure }: Facts): string[] {
-  const lines = [`State: **${session.state}**${pid === undefined ? "" : `, process ${pid}`}`, ""];
+function server(state: ServerState, { chosen, pid, failure }: Facts): string[] {
+  const lines = [`State: **${state}**${pid === undefined ? "" : `, process ${pid}`}`, ""];
   if (failure !== undefined) lines.push(`Failure: ${cell(failure)}`, "");
   if (chosen === undefined) return [...lines, "No server was looked for yet."];
   const { launch } = chosen;
@@ -70,7 +74,16 @@ function server(session: Session, { chosen, pid, failure }: Facts): string[] {
   if (chosen.rejected.length > 0) {
     lines.push("", "Passed over:", "", ...chosen.rejected.map(({ what, why }) => `- ${cell(what)}: ${cell(why)}`));
   }
+  if (chosen.rejected.some(({ origin }) => origin === "onPath")) lines.push("", ...onPath(foldersOnPath(surroundings())));
   return lines;
+}
+
+/** An editor that was not started from a terminal often has another PATH than one expects. */
+function onPath(folders: readonly string[]): string[] {
+  if (folders.length === 0) return ["The PATH of VS Code names no folder."];
+  const lines = folders.slice(0, MOST_FOLDERS).map((folder) => `- ${code(folder)}`);
+  if (folders.length > MOST_FOLDERS) lines.push(`- and ${folders.length - MOST_FOLDERS} more`);
+  return ["The PATH of VS Code, which can be another than that of a terminal:", "", ...lines];
 }
 
 function folders(): string {
@@ -78,7 +91,7 @@ function folders(): string {
   return count === 1 ? "1 folder" : `${count} folders`;
 }
 
-function settings(session: Session): string[] {
+function settings(extension: vscode.Extension<unknown>): string[] {
   const scopes = vscode.workspace.workspaceFolders ?? [undefined];
   const client = vscode.workspace.getConfiguration("tried");
   const choosing = ["path", "interpreter", "importStrategy", "logLevel", "trace.server"];
@@ -86,7 +99,7 @@ function settings(session: Session): string[] {
   return [
     ...fenced("this window", own),
     ...scopes.flatMap((folder) =>
-      fenced(folder === undefined ? "no folder" : folder.uri.fsPath, settingsFor(session.context.extension, folder?.uri)),
+      fenced(folder === undefined ? "no folder" : folder.uri.fsPath, settingsFor(extension, folder?.uri)),
     ),
   ];
 }

@@ -63,6 +63,13 @@ const WORDS: Record<Origin, { what: string; reason: string }> = {
   bundled: { what: "the server inside the extension", reason: "it came with the extension" },
 };
 
+/** Why there is nothing to be looked at. */
+const ABSENT = {
+  onPath: "there is no program tried in the folders of PATH",
+  private: "nothing is installed there",
+  bundled: "this extension came without one",
+} satisfies Partial<Record<Origin, string>>;
+
 export async function findServer(
   places: Places,
   probe: (candidate: Candidate) => Promise<Probe>,
@@ -93,8 +100,12 @@ export async function findServer(
 type Step = (rejected: Rejected[]) => Promise<Candidate | undefined> | Candidate | undefined;
 
 function steps(places: Places): Step[] {
-  const program = (origin: Origin, path: string | undefined): Step => {
-    return () => (path === undefined ? undefined : { origin, path, args: [], isInterpreter: false });
+  const program = (origin: keyof typeof ABSENT, path: string | undefined): Step => {
+    return (rejected) => {
+      if (path !== undefined) return { origin, path, args: [], isInterpreter: false };
+      if (places.isTrusted) rejected.push({ origin, what: WORDS[origin].what, why: ABSENT[origin], isTooOld: false });
+      return undefined;
+    };
   };
   const bundled = program("bundled", places.bundled);
   if (!places.isTrusted) return [bundled];

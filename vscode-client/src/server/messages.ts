@@ -14,8 +14,13 @@ const INSTALL = "Install the Server…";
 const GUIDE = "Open the Guide";
 const INFORMATION = "Debug Information";
 
-/** Each is said once, until the window is loaded anew: restarts do not repeat it. */
+/** Each is said once, until the window is loaded anew: restarts do not repeat it, but for those that a person asks for. */
 const said = new Set<string>();
+
+/** Somebody wants to know: what was said before is said again. */
+export function forgetWhatWasSaid(): void {
+  said.clear();
+}
 
 /** Writes down what was passed over, and says what needs doing. Waits for no answer. */
 export function tell(chosen: Chosen, tried: Tried): void {
@@ -32,10 +37,11 @@ export function tell(chosen: Chosen, tried: Tried): void {
   } else {
     tried.log.warn(`no server was found; needed: tried ${MINIMUM_SERVER} in Python ${MINIMUM_PYTHON}, or newer`);
     const needed = `Tried needs its server, tried ${MINIMUM_SERVER} or newer in Python ${MINIMUM_PYTHON} or newer, and found none.`;
+    const looked = chosen.rejected.map(({ what, why }) => `${what}: ${why}`).join("; ");
     const isLate = chosen.asked !== undefined && "isLate" in chosen.asked; // the extension's choice may still come
     setTimeout(
       () => {
-        if (tried.state === "missing") say("warning", [needed, ...faults].join(" "), [INSTALL, GUIDE]);
+        if (tried.state === "missing") say("warning", `${needed} Looked at ${looked}.`, [INSTALL, INFORMATION, GUIDE]);
       },
       isLate ? LATE_MS : 0,
     );

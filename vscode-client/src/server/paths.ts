@@ -70,15 +70,19 @@ function variable(name: string, around: Surroundings): string | undefined {
   return folder?.path;
 }
 
-/** Relative places on PATH (such as `.`) are passed over: what they hold depends on where one is. */
 export function findOnPath(name: string, around: Surroundings): string | undefined {
   const paths = around.isWindows ? path.win32 : path.posix;
-  const variables = around.isWindows ? (around.env.Path ?? around.env.PATH) : around.env.PATH;
   const names = around.isWindows && !/\.\w+$/.test(name) ? [`${name}.exe`] : [name];
-  for (const folder of (variables ?? "").split(paths.delimiter)) {
-    if (!paths.isAbsolute(folder)) continue;
+  for (const folder of foldersOnPath(around)) {
     const found = names.map((one) => paths.join(folder, one)).find(around.isProgram);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Relative places on PATH (such as `.`) are passed over: what they hold depends on where one is. */
+export function foldersOnPath({ env, isWindows }: Pick<Surroundings, "env" | "isWindows">): string[] {
+  const paths = isWindows ? path.win32 : path.posix;
+  const variable = isWindows ? (env.Path ?? env.PATH) : env.PATH;
+  return [...new Set((variable ?? "").split(paths.delimiter))].filter((folder) => paths.isAbsolute(folder));
 }

@@ -14,7 +14,7 @@ import type { ServerState, Tried } from "../tried";
 import { chooseServer, type Chosen } from "./choose";
 import { CrashHistory } from "./crashes";
 import { debugInformation } from "./debugInformation";
-import { tell } from "./messages";
+import { forgetWhatWasSaid, tell } from "./messages";
 import { middleware } from "./middleware";
 import { RecordLinks } from "./recordLinks";
 import type { ServerRun } from "./run";
@@ -99,7 +99,8 @@ export class Session implements Tried, vscode.Disposable {
     return new vscode.Disposable(() => handlers.delete(handler as Handler));
   }
 
-  restart(): Promise<void> {
+  restart(isAsked = false): Promise<void> {
+    if (isAsked) forgetWhatWasSaid();
     this.#crashes.forget();
     return this.#begin();
   }
@@ -206,7 +207,7 @@ export class Session implements Tried, vscode.Disposable {
     this.log.error(message);
     this.#setState("failed");
     void vscode.window.showErrorMessage(inert(line(message, 600)), "Restart", "Show Logs", "Debug Information").then((button) => {
-      if (button === "Restart") void this.restart();
+      if (button === "Restart") void this.restart(true);
       if (button === "Show Logs") this.log.show(true);
       if (button === "Debug Information") void vscode.commands.executeCommand("tried.debugInformation");
     });
