@@ -4,7 +4,14 @@ import * as vscode from "vscode";
 
 const known = new Map<string, unknown>();
 
-type Key = "tried.hasFilters" | "tried.isReading" | "tried.isUnrelated" | "tried.poolIsEmpty" | "tried.hasNoFindings" | "tried.hasNoSources";
+type Key =
+  | "tried.hasFilters"
+  | "tried.isReading"
+  | "tried.isUnrelated"
+  | "tried.poolIsEmpty"
+  | "tried.hasNoFindings"
+  | "tried.findingsAreOff"
+  | "tried.hasNoSources";
 
 export function setContext(key: Key, value: boolean): void {
   if (known.get(key) === value) return;

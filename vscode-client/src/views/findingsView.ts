@@ -41,6 +41,9 @@ export class FindingsView implements vscode.Disposable {
       tried.activeConfig.onDidChange(() => {
         this.#refresh();
       }),
+      vscode.workspace.onDidChangeConfiguration((change) => {
+        if (change.affectsConfiguration("tried.findings.enable")) this.#refresh();
+      }),
       tried.onDidChangeState((state) => {
         if (state === "running") this.#refresh();
         else if (state !== "starting") this.#clear();
@@ -55,7 +58,9 @@ export class FindingsView implements vscode.Disposable {
 
   #refresh(): void {
     this.#count();
-    const uri = this.#tried.activeConfig.document?.uri.toString();
+    const document = this.#tried.activeConfig.document?.uri;
+    const uri = document?.toString();
+    setContext("tried.findingsAreOff", vscode.workspace.getConfiguration("tried", document ?? null).get<unknown>("findings.enable") === false);
     this.#isStale = !this.#view.isVisible;
     if (uri === undefined) this.#clear();
     else if (this.#view.isVisible && this.#tried.state === "running") void this.#load(uri);

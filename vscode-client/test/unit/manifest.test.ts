@@ -68,6 +68,16 @@ test("each view says what its emptiness means, whatever the state", () => {
   }
 });
 
+test("where findings are off the view does not say that there are none, and leads to the setting", () => {
+  const welcome = MANIFEST.contributes.viewsWelcome.filter(({ view }) => view === "tried.findings");
+  const none = welcome.find(({ contents }) => contents.startsWith("Nothing in this file"));
+  assert.match(none?.when ?? "", /!tried\.findingsAreOff/);
+  const off = welcome.find(({ when }) => when.includes(" tried.findingsAreOff"));
+  const [, argument = ""] = /\(command:workbench\.action\.openSettings\?([^)]+)\)/.exec(off?.contents ?? "") ?? [];
+  const [setting = ""] = JSON.parse(decodeURIComponent(argument)) as string[];
+  assert.ok(MANIFEST.contributes.configuration.some(({ properties }) => setting in properties), setting);
+});
+
 test("the guide has the table of commands; TRIED_UPDATE_DOCS=1 writes it", () => {
   const printed = spawnSync(process.execPath, [path.join(CLIENT, "scripts", "commands-table.mjs")], { encoding: "utf8" });
   assert.equal(printed.status, 0, printed.stderr);
