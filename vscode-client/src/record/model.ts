@@ -6,7 +6,7 @@
 
 import type { MetricRow, Outcome, ParameterRow, Plot, RecordName, RecordView, Term, Verdict } from "../protocol";
 import { clipped, line, visibleLines } from "../text";
-import { causeWords, OUTCOMES } from "../views/words";
+import { causeWords, doesApply, OUTCOMES } from "../views/words";
 import { numberText, signedText } from "./numbers";
 
 
@@ -65,7 +65,7 @@ export interface MetricModel {
 export interface TermModel {
   name: string;
   value: string;
-  /** Of the longest bar, in [0, 1]; negative terms are drawn as such. */
+  /** Of a whole bar, which stands for 1, as the score does; in [0, 1]. Negative terms are drawn as such. */
   share: number;
   isNegative: boolean;
   /** `0.40 × 0.83`, or why there is none. */
@@ -312,17 +312,16 @@ function replicates(view: RecordView): PanelModel["replicates"] {
 }
 
 function breakdown({ score, rank, terms }: NonNullable<RecordView["breakdown"]>): NonNullable<PanelModel["breakdown"]> {
-  const longest = Math.max(1e-9, ...terms.map((term) => Math.abs(term.value)));
-  return { score: score.toFixed(3), rank: rank === null ? "" : `number ${rank} in the list`, terms: terms.map((term) => termModel(term, longest)) };
+  return { score: score.toFixed(3), rank: rank === null ? "" : `number ${rank} in the list`, terms: terms.map(termModel) };
 }
 
-function termModel(term: Term, longest: number): TermModel {
-  const applies = !(term.signal === null && term.value === 0);
+function termModel(term: Term): TermModel {
+  const applies = doesApply(term);
   const working = term.signal !== null && term.weight !== null ? `${term.signal.toFixed(3)} × ${term.weight.toFixed(2)}` : applies ? "" : "does not apply";
   return {
     name: shown(term.name.replace(/_/g, " "), 60),
     value: term.value.toFixed(3).replace("-", "−"),
-    share: Math.min(1, Math.abs(term.value) / longest),
+    share: Math.min(1, Math.abs(term.value)),
     isNegative: term.value < 0,
     working,
     note: shown(term.note ?? "", 200),

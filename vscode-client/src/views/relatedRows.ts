@@ -4,7 +4,7 @@ import type { Difference, Experiment, Experiments, Term } from "../protocol";
 import { clipped, counted, line, visibleLines } from "../text";
 import { nextLimit } from "./relatedQuery";
 import type { Row } from "./row";
-import { OUTCOMES, bar, causeWords, outcomeWords, score } from "./words";
+import { OUTCOMES, bar, causeWords, doesApply, outcomeWords, score } from "./words";
 
 const NOT_SET = "(not set)";
 /** Here comes first, as in the hover. */
@@ -172,7 +172,7 @@ function scoreRow({ terms, score: value, rank }: Experiment): Row {
     id: "score",
     label: `Score ${score(value)}`,
     description: `rank ${rank}`,
-    tooltip: () => "The sum of the terms below. A score is for ordering; it says nothing about how good an experiment was.",
+    tooltip: () => "The sum of the terms below; a bar of 20 blocks stands for 1. A score is for ordering; it says nothing about how good an experiment was.",
     icon: { name: "graph" },
     context: "score",
     isOpen: true,
@@ -184,16 +184,18 @@ function scoreRow({ terms, score: value, rank }: Experiment): Row {
 function termRow(term: Term, place: number): Row {
   const name = line(term.name.replaceAll("_", " "), 60);
   const { signal, weight, note } = term;
+  const applies = doesApply(term);
+  const value = applies ? score(term.value) : "does not apply";
   return {
     id: `${place}:${term.name}`,
-    label: score(term.value),
+    label: applies ? score(term.value) : "–",
     description: [bar(term.value), name].filter((part) => part !== "").join(" "),
     tooltip: () => {
       const product = signal === null || weight === null ? "" : ` = weight ${score(weight)} × signal ${score(signal)}`;
-      return `${name} ${score(term.value)}${product}${note === undefined ? "" : `\n${line(note, 500)}`}`;
+      return `${name} ${value}${product}${note === undefined ? "" : `\n${line(note, 500)}`}`;
     },
     context: "term",
-    spoken: `${name} ${score(term.value)}`,
+    spoken: `${name} ${value}`,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Outcomes, causes, numbers, ages and bars in few words; the same words as the server's. */
 
-import type { Outcome } from "../protocol";
+import type { Outcome, Term } from "../protocol";
 import type { Icon } from "./row";
 
 interface OutcomeWords {
@@ -44,6 +44,11 @@ export function bar(value: number, cells = 20): string {
   const eighths = Math.round(Math.min(Math.abs(value), 1) * cells * 8);
   const blocks = "█".repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? "");
   return value < 0 && blocks !== "" ? `−${blocks}` : blocks;
+}
+
+/** A term that is left out of the score, not one that adds nothing to it. */
+export function doesApply({ signal, value }: Pick<Term, "signal" | "value">): boolean {
+  return signal !== null || value !== 0;
 }
 
 export function score(value: number): string {

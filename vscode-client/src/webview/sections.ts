@@ -254,6 +254,7 @@ export function breakdown({ breakdown: found }: PanelModel): Child[] {
       element("span", { class: "quiet" }, "score "),
       element("strong", { class: "figure" }, found.score),
       found.rank !== "" && element("span", { class: "quiet" }, ` · ${found.rank}`),
+      element("span", { class: "quiet" }, hasNegative ? " · bars go from −1 to 1" : " · a full bar is 1"),
     ),
     element(
       "table",
@@ -279,6 +280,6 @@ function termRow(term: TermModel, hasNegative: boolean): HTMLTableRowElement {
     element("th", { scope: "row" }, data(term.name)),
     element("td", { class: "track", "aria-hidden": "true" }, element("span", { class: "rail" }, bar)),
     element("td", { class: "number figure" }, term.applies ? term.value : "–"),
-    element("td", { class: "quiet" }, element("span", { class: "figure" }, term.working), term.note !== "" && element("span", { class: "note" }, data(term.note))),
+    element("td", { class: "quiet" }, element("span", { class: "figure" }, term.working), term.working !== "" && term.note !== "" && " · ", term.note !== "" && data(term.note)),
   );
 }

@@ -106,7 +106,7 @@ test("a metric's change is judged by its direction, in a word", () => {
   assert.deepEqual(model.change.effects.map(({ name }) => name), ["f1", "loss", "ppl"]);
 });
 
-test("bars of the breakdown are shares of the longest, and terms that do not apply say so", () => {
+test("bars of the breakdown have the scale of the score, and terms that do not apply say so", () => {
   const terms = [
     { name: "lexical", value: 0.4, signal: 1, weight: 0.4 },
     { name: "structural", value: 0, signal: null, weight: 0 },
@@ -117,9 +117,9 @@ test("bars of the breakdown are shares of the longest, and terms that do not app
   assert.deepEqual(
     found?.terms.map(({ share, isNegative, working, applies, name }) => [name, share, isNegative, working, applies]),
     [
-      ["lexical", 1, false, "1.000 × 0.40", true],
+      ["lexical", 0.4, false, "1.000 × 0.40", true],
       ["structural", 0, false, "does not apply", false],
-      ["decay penalty", 0.25, true, "", true],
+      ["decay penalty", 0.1, true, "", true],
     ],
   );
 });

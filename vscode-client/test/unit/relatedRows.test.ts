@@ -98,9 +98,9 @@ test("a row that opens by itself is never the same as one that had nothing below
 test("the breakdown is shown as it came, with a bar each", () => {
   const score = below(only(), "score");
   assert.equal(score.label, "Score 0.712");
-  assert.deepEqual(shown(score), ["0.400|████████ lexical", "0.000|structural", "0.100|██ recency", "0.212|████▎ importance"]);
+  assert.deepEqual(shown(score), ["0.400|████████ lexical", "–|structural", "0.100|██ recency", "0.212|████▎ importance"]);
   const terms = score.children?.() ?? [];
-  assert.equal(terms[1]?.tooltip(), "structural 0.000\nthe config states no architecture");
+  assert.equal(terms[1]?.tooltip(), "structural does not apply\nthe config states no architecture");
   assert.equal(terms[2]?.tooltip(), "recency 0.100 = weight 0.200 × signal 0.500");
 });
 
