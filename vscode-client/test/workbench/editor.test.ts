@@ -43,10 +43,18 @@ scenario("quick fixes use the best value, and silence a finding with a reason th
   await window.cursorAfter("width: 144", "144");
   await window.quickFix(/^Silence dead-end here/);
   await window.waitForNoSquiggle();
+  await window.page.keyboard.type("the large card is back"); // over the … that is selected
   await window.save();
   const file = path.join(folder, "configs/wide_conformer.yaml");
-  assert.match(fs.readFileSync(file, "utf8"), /# tried: ignore\[dead-end\]/);
-  await window.page.keyboard.press("Control+Z");
+  assert.match(fs.readFileSync(file, "utf8"), /^ +width: 144 +# tried: ignore\[dead-end\] because the large card is back$/m);
+  await waitFor(
+    "the edit to be undone",
+    async () => {
+      await window.page.keyboard.press("Control+Z");
+      return window.text();
+    },
+    (lines) => !lines.some((text) => text.includes("tried: ignore")),
+  );
   await window.waitForSquiggle("info", "width: 144");
 
   await window.cursorAfter("width: 144", "144");
