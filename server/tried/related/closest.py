@@ -34,7 +34,7 @@ class Closest:
 
 
 def closest_to(draft: ExperimentDraft, snapshot: PoolSnapshot, settings: FindingSettings) -> Closest | None:
-    standing = standing_of(draft, snapshot, settings)
+    standing = standing_of(draft, snapshot, settings, count_dead_ends=False)
     if standing is None:
         return None
     if standing.ran is not None:

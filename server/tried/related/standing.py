@@ -80,8 +80,11 @@ class Standing:
     pool: int
 
 
-def standing_of(draft: ExperimentDraft, snapshot: PoolSnapshot, settings: FindingSettings) -> Standing | None:
-    """None where there is nothing to say: an empty pool, or a draft with too few parameters to be told from another."""
+def standing_of(
+    draft: ExperimentDraft, snapshot: PoolSnapshot, settings: FindingSettings, *, count_dead_ends: bool = True
+) -> Standing | None:
+    """None where there is nothing to say: an empty pool, or a draft with too few parameters to be told from another.
+    Counting the dead ends around costs most of it: not where nobody asks."""
     history, grouping = snapshot.history, Grouping(snapshot)
     compared = [p for p in draft.parameters if p.kind in COMPARED_KINDS and p.value is not None and is_known(p.value)]
     if not history.line_of or len(compared) < settings.minimum_compared:
@@ -97,7 +100,8 @@ def standing_of(draft: ExperimentDraft, snapshot: PoolSnapshot, settings: Findin
         nearest = _nearest_in(each for each in around if not each.scope.own)
         if nearest is not None and knows_own:
             nearest = replace(nearest, research_line=history.line_of[nearest.run.id])
-    return Standing(None, nearest, sum(each.dead_ends() for each in around), len(history.line_of))
+    dead_ends = sum(each.dead_ends() for each in around) if count_dead_ends else 0
+    return Standing(None, nearest, dead_ends, len(history.line_of))
 
 
 def _nearest_in(around: Iterable[_Around]) -> Nearest | None:
