@@ -112,7 +112,7 @@ def test_the_report_of_a_record(tmp_path: Path) -> None:
             "children": [],
             "children_total": 0,
         },
-        "conclusion": {"prefill": "worse than what it came from", "verdict": "dead_end"},
+        "conclusion": {"prefill": "", "verdict": "dead_end"},
     }
     assert replicates == {
         "runs": 1,
