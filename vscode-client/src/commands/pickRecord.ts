@@ -63,7 +63,8 @@ export function pickRecord(tried: Tried, title: string, askLikely?: () => Promis
       timer = setTimeout(() => void search(), PAUSE_MS);
     });
     pick.onDidAccept(() => {
-      const record = pick.selectedItems[0]?.record;
+      // What was chosen may have been replaced a moment ago by what a search found.
+      const record = (pick.selectedItems[0] ?? pick.activeItems[0])?.record;
       if (record === undefined) return;
       resolve(record);
       pick.hide();

@@ -13,7 +13,7 @@ import type { Tried } from "../tried";
 import { DOCUMENT_SELECTOR } from "./selector";
 
 /** Of a click the link and the definition come to us one after the other, but not always in the same order. */
-const SAME_CLICK_MS = 250;
+const SAME_CLICK_MS = 600;
 const PAUSE_MS = 300;
 const OPEN = "tried.openLink";
 

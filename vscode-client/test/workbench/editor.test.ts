@@ -43,6 +43,7 @@ scenario("quick fixes use the best value, and silence a finding with a reason th
   await window.cursorAfter("width: 144", "144");
   await window.quickFix(/^Silence dead-end here/);
   await window.waitForNoSquiggle();
+  await waitFor("the … to be selected", () => window.page.locator(".statusbar").innerText(), (text) => text.includes("(1 selected)"));
   await window.page.keyboard.type("the large card is back"); // over the … that is selected
   await window.save();
   const file = path.join(folder, "configs/wide_conformer.yaml");

@@ -101,6 +101,8 @@ scenario("the command records a conclusion in two steps, and Escape leaves nothi
     await window.command("Tried: Record a Conclusion…");
     await window.quickInput().waitFor();
     await window.quickInput().fill("HYD-001");
+    await waitFor("the one run of that id", () => window.quickRows().count(), (count) => count === 1);
+    await window.page.locator(".quick-input-widget .monaco-progress-container.active").waitFor({ state: "detached" });
     await window.pick(/HYD-001/);
     await window.pick(/Works/);
   };
