@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -84,3 +86,25 @@ def test_many_threads_see_each_of_them_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         seen = list(pool.map(numbers_in, [remembered] * 8))
     assert all(one == list(range(2_000)) for one in seen)
+
+
+def test_an_error_on_the_way_is_told_to_everybody() -> None:
+    def broken() -> Iterator[Scope]:
+        yield cast("Scope", 0)
+        raise ValueError("no more")
+
+    remembered = Remembered(broken())
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no more"):
+            list(remembered)
+
+
+def test_a_pool_that_nobody_has_any_more_is_not_kept() -> None:
+    draft, history = draft_of(TEXT), history_of("a", "b")
+    whole = list(scopes(draft, history, SETTINGS))
+    next(iter(scopes(draft, history, FindingSettings(minimum_compared=2))))  # of which the rest was never made
+    assert len(whole) == 2
+    gone = weakref.ref(history)
+    del history, whole
+    gc.collect()
+    assert gone() is None

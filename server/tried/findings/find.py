@@ -5,7 +5,7 @@ Invariant: no I/O, no clock, no random numbers; the same draft, history and sett
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -77,14 +77,22 @@ def scopes(
 ) -> Remembered:
     """The draft beside its own research line, then beside every line that may have a similar setting; made as somebody
     looks at them, and once for all who ask about the same draft one after the other."""
-    asked = draft, history, settings, saved_at
-    return _RECENT.of(asked, lambda: _scopes(*asked))
+
+    def make() -> Iterator[Scope]:
+        own = own_line(draft, history, settings)
+        others = [line for line in history.lines.values() if line is not own]
+        return _scopes(draft, own, others, settings, saved_at)
+
+    return _RECENT.of(history, (draft, settings, saved_at), make)
 
 
 def _scopes(
-    draft: ExperimentDraft, history: ParameterHistory, settings: FindingSettings, saved_at: datetime | None
+    draft: ExperimentDraft,
+    own: LineHistory | None,
+    others: Sequence[LineHistory],
+    settings: FindingSettings,
+    saved_at: datetime | None,
 ) -> Iterator[Scope]:
-    own = own_line(draft, history, settings)
     leaves = {
         (p.key.rsplit(".", 1)[-1], p.value)
         for p in draft.parameters
@@ -92,7 +100,6 @@ def _scopes(
     }
     hashes = frozenset(item_hash(*leaf) for leaf in leaves)
     machine = {p.key.rsplit(".", 1)[-1]: p.value for p in draft.parameters if p.kind is ParameterKind.HARDWARE}
-    others = [line for line in history.lines.values() if line is not own]
     for line in [own, *others] if own is not None else others:
         if line is not own and not line.may_have_in_common(leaves, hashes, settings.minimum_compared):
             continue

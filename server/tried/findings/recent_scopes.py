@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from tried.draft.draft import ExperimentDraft
 from tried.findings.scope import Scope
@@ -18,19 +19,21 @@ from tried.findings.settings import FindingSettings
 from tried.pool.history.parameter_history import ParameterHistory
 
 _MOST: Final = 4
-"""Each may hold arrays as long as the pool."""
+"""Of one history; each may hold arrays as long as the pool."""
 
-_Asked = tuple[ExperimentDraft, ParameterHistory, FindingSettings, datetime | None]
+_Asked = tuple[ExperimentDraft, FindingSettings, datetime | None]
 
 
 class Remembered:
-    """What an iterator gave so far, and the rest of it when somebody asks for that. For any number of threads."""
+    """What an iterator gave so far, and the rest of it when somebody asks for that. For any number of threads. An error
+    on the way is everybody's: a list that ends early must not pass for all of it."""
 
     def __init__(self, made: Iterator[Scope]) -> None:
         self._made: Final = made
         self._kept: Final[list[Scope]] = []
         self._lock: Final = threading.Lock()
         self._is_whole = False
+        self._error: Exception | None = None
 
     def __iter__(self) -> Iterator[Scope]:
         place = 0
@@ -41,29 +44,35 @@ class Remembered:
     def _make_one(self, place: int) -> bool:
         with self._lock:
             if place >= len(self._kept) and not self._is_whole:
+                if self._error is not None:
+                    raise self._error
                 try:
                     self._kept.append(next(self._made))
                 except StopIteration:
                     self._is_whole = True
+                except Exception as error:
+                    self._error = error
+                    raise
             return place < len(self._kept)
 
 
 class RecentScopes:
-    """By the very draft and history that were asked about: they are immutable."""
+    """By the very draft and history that were asked about: they are immutable.
+
+    Invariant: nothing of a history is kept once nobody else has it, or a pool that grows would be there several times.
+    """
 
     def __init__(self) -> None:
         self._lock: Final = threading.Lock()
-        self._recent: Final[deque[tuple[_Asked, Remembered]]] = deque(maxlen=_MOST)
+        self._recent: Final[WeakKeyDictionary[ParameterHistory, deque[tuple[_Asked, Remembered]]]] = WeakKeyDictionary()
 
-    def of(self, asked: _Asked, make: Callable[[], Iterator[Scope]]) -> Remembered:
+    def of(self, history: ParameterHistory, asked: _Asked, make: Callable[[], Iterator[Scope]]) -> Remembered:
+        """What was made for this question, or is made now: it must not hold the history itself."""
         with self._lock:
-            for each in self._recent:
-                if _is_same(each[0], asked):
-                    return each[1]
+            recent = self._recent.setdefault(history, deque(maxlen=_MOST))
+            for known, remembered in recent:
+                if known[0] is asked[0] and known[1:] == asked[1:]:
+                    return remembered
             made = Remembered(make())
-            self._recent.append((asked, made))
+            recent.append((asked, made))
             return made
-
-
-def _is_same(one: _Asked, other: _Asked) -> bool:
-    return one[0] is other[0] and one[1] is other[1] and one[2:] == other[2:]
