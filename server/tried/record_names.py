@@ -57,6 +57,11 @@ def short_id(record_id: str, limit: int = SHORT_LENGTH) -> str:
     return f"{record_id[:head]}{CUT}{record_id[len(record_id) - (limit - 1 - head) :]}"
 
 
+def is_made_up(record_id: str) -> bool:
+    """True where the last part of an id is a number that a tracker made up, and that tells nobody anything."""
+    return _LONG_HEX.match(record_id.rpartition(":")[2]) is not None
+
+
 def native_ids(snapshot: PoolSnapshot) -> dict[str, str]:
     """By id the part behind its last colon, where no other record has the same."""
     owners: dict[str, str | None] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tried.pool.history.key_names import MOST_SEGMENTS, KeyNames
+from tried.draft.alignment import MOST_INNER_SEGMENTS
+from tried.pool.history.key_names import KeyNames
 
 
 def test_inner_ends_of_keys() -> None:
@@ -14,6 +15,6 @@ def test_inner_ends_of_keys() -> None:
 def test_a_text_that_was_taken_for_a_key_costs_no_more_than_a_long_key() -> None:
     text = ".".join(f"word{number}" for number in range(50_000))
     found = KeyNames(frozenset({text, "a.b"})).by_suffix
-    assert len(found) == MOST_SEGMENTS + 1
+    assert len(found) == MOST_INNER_SEGMENTS + 1
     assert found["word49999"] == text
     assert found["b"] == "a.b"

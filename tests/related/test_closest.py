@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
 from related_pool import BASE, related, scored
 
+from tried.pool.record import ExperimentRecord
 from tried.related.absence import absence_of
 from tried.related.experiments import Filter
 
@@ -51,11 +55,21 @@ def test_nothing_is_listed_twice() -> None:
     assert sorted(each.rank for each in found.rows) == list(range(1, 9))
 
 
-def test_why_it_is_not_there_says_that_it_is_at_the_top() -> None:
+def test_why_it_is_not_there_says_that_it_is_there_whatever_its_score() -> None:
     answer = absence_of("itself", related(*TALKATIVE, BESIDE, ITSELF), 3)
     assert answer.dropped_by is None
     assert answer.rank is not None
     assert answer.answer == (
-        "It stands at the top of the list, since it is what the file describes;"
+        "It is in the list whatever its score, since it is what the file describes;"
         f" by its score it is number {answer.rank}."
     )
+
+
+@pytest.mark.parametrize("limit", range(9))
+@pytest.mark.parametrize("pool", [(*TALKATIVE, BESIDE, ITSELF), (*TALKATIVE, BESIDE), (ITSELF, BESIDE), TALKATIVE])
+def test_what_is_said_to_be_cut_is_what_is_not_listed(pool: Sequence[ExperimentRecord], limit: int) -> None:
+    """The closest take the room of others, which are then missing."""
+    asked = related(*pool)
+    listed = {record for each in asked.listed(limit).rows for record in each.records}
+    said = {each.id for each in pool if absence_of(each.id, asked, limit).dropped_by is None}
+    assert said == listed

@@ -143,4 +143,4 @@ def test_a_long_list_and_no_list() -> None:
     many = [scored(f"r{place}", 0.5, {**BASE, "lr": place}, timestamp="2026-11-30") for place in range(4)]
     found = related(OLD, *many)
     assert "It is number 5 of 5, and the first 3 are listed." in absence_of("EXP-old", found, limit=3).answer
-    assert absence_of("EXP-old", found, limit=0).answer == "It is number 5 of 5, and none is listed."
+    assert absence_of("EXP-old", found, limit=0).answer == "It is number 5 of 5, and none is listed for its score."

@@ -151,7 +151,7 @@ def test_a_run_whose_id_is_made_up_is_called_as_lists_call_it() -> None:
     named = good(made_up, {**BASE, "lr": 0.3}, 0.5)
     named.name = "quiet-finch-226"
     assert said(BASE, named) == "never run · nearest: quiet-finch-226 (val_acc 0.5), differs in lr"
-    named.name = ""
+    named.name = "\u200b\u202e"  # which shows as nothing
     assert said(BASE, named) == "never run · nearest: mlflow:01234567 (val_acc 0.5), differs in lr"
 
 

@@ -20,7 +20,7 @@ AMBIGUOUS_ALONE: Final = frozenset({"name", "type", "target", "classpath", "path
 """Last segments that say nothing without their owner."""
 
 _NAME: Final = ".name"
-_MOST_INNER: Final = 32
+MOST_INNER_SEGMENTS: Final = 32
 """Inner segments of a key among which a logged key is looked for: a path of thousands must not cost their square."""
 
 
@@ -121,7 +121,7 @@ def _inexact(key: str, keys: Collection[str], keys_by_suffix: Mapping[str, str |
     if (longer := keys_by_suffix.get(key)) is not None and key not in AMBIGUOUS_ALONE:
         return longer
     segments = key.split(".")
-    for start in range(max(1, len(segments) - _MOST_INNER), len(segments)):
+    for start in range(max(1, len(segments) - MOST_INNER_SEGMENTS), len(segments)):
         rest = ".".join(segments[start:])
         if rest in AMBIGUOUS_ALONE:
             return None

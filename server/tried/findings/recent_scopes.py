@@ -33,7 +33,7 @@ class Remembered:
         self._kept: Final[list[Scope]] = []
         self._lock: Final = threading.Lock()
         self._is_whole = False
-        self._error: Exception | None = None
+        self._failed = ""
 
     def __iter__(self) -> Iterator[Scope]:
         place = 0
@@ -44,14 +44,14 @@ class Remembered:
     def _make_one(self, place: int) -> bool:
         with self._lock:
             if place >= len(self._kept) and not self._is_whole:
-                if self._error is not None:
-                    raise self._error
+                if self._failed:
+                    raise RuntimeError(self._failed)
                 try:
                     self._kept.append(next(self._made))
                 except StopIteration:
                     self._is_whole = True
                 except Exception as error:
-                    self._error = error
+                    self._failed = f"{type(error).__name__}: {error}"  # the error itself would hold the history
                     raise
             return place < len(self._kept)
 

@@ -65,7 +65,7 @@ async def conclude_all(session: Session, arguments: object) -> dict[str, Any]:
     named = table.get("records")
     if not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):
         raise JsonRpcInvalidParams("records must be a list of ids")
-    records = [_known_record(workspace, one) for one in dict.fromkeys(named)]
+    records = [await _known_record(session, workspace, one) for one in dict.fromkeys(named)]
     verdict, reason = _judgement(table)
     folder, now = _own_folder(workspace), session.precise_now()
     try:
@@ -176,8 +176,8 @@ async def _record_and_its_folder(
     if table.get("uri") is not None:
         document, workspace = _workspace(session, table)
         assert document.folder is not None
-        return document.folder, workspace, _known_record(workspace, name)
-    pool, record = record_in(await all_pools(session), name)
+        return document.folder, workspace, await _known_record(session, workspace, name)
+    pool, record = await session.in_background(record_in, await all_pools(session), name)
     assert pool.folder.workspace is not None
     return pool.folder, pool.folder.workspace, record
 
@@ -192,14 +192,18 @@ def _judgement(table: Mapping[str, Any]) -> tuple[Verdict | None, str]:
     return verdict, reason
 
 
-def _known_record(workspace: Workspace, identifier: str) -> ExperimentRecord:
+async def _known_record(session: Session, workspace: Workspace, identifier: str) -> ExperimentRecord:
     """By its id, an alias, or the end of its id, if no other record has that."""
-    name = identifier[:NAME_LENGTH]
-    found = find_record(workspace.snapshot, name)
-    record = workspace.snapshot.get(identifier) or found.record
-    if record is None:
-        raise JsonRpcInvalidParams(shortened(found.why_not(repr(name)), 2 * NAME_LENGTH))
-    return record
+    snapshot = workspace.snapshot
+    record: ExperimentRecord | None = snapshot.get(identifier)
+    if record is not None:
+        return record
+    if len(identifier) > NAME_LENGTH:
+        raise JsonRpcInvalidParams(f"record must be an id of at most {NAME_LENGTH} characters")
+    found = await session.in_background(find_record, snapshot, identifier)
+    if found.record is None:
+        raise JsonRpcInvalidParams(shortened(found.why_not(repr(identifier)), 2 * NAME_LENGTH))
+    return found.record
 
 
 def _own_folder(workspace: Workspace) -> Path:

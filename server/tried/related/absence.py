@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -10,7 +10,7 @@ from tried.pool.record import ExperimentRecord, sources_of
 from tried.ranking.breakdown import ScoredRecord, Term
 from tried.ranking.rank import Standing, standing_of
 from tried.record_names import find_record, short_id
-from tried.related.experiments import RelatedExperiments, row_limit
+from tried.related.experiments import RelatedExperiments
 from tried.related.outcome import Outcome, outcome_of
 
 DroppedBy = Literal["filter", "cut", "replicate", "unknown"]
@@ -57,36 +57,35 @@ def absence_of(named: str, related: RelatedExperiments, limit: int, *, is_partia
     query = related.query
     if query is None:
         return Absence(record.id, "There is no list yet: the file states nothing that could be ranked by.")
-    replicates = [run.id for run in related.grouping.replicates_of(record.id)] or [record.id]
-    index, now, policy, among = related.snapshot.index, related.now, related.policy, related.among
-    own = standing_of([record.id], query, index, now=now, policy=policy, among=among)
-    if own is None:
+    own = standing_of(
+        [record.id], query, related.snapshot.index, now=related.now, policy=related.policy, among=related.among
+    )
+    place = related.place_of(record.id)
+    if own is None or place is None:
         return Absence(record.id, _sentence("; ".join(_reasons(record, related))), dropped_by="filter")
-    standing = standing_of(replicates, query, index, now=now, policy=policy, among=among) or own
-    rank = related.grouping.count_among(standing.above) + 1
-    limit = row_limit(limit)
-    if rank > 1 and limit and _is_closest(replicates, related):
-        return Absence(record.id, _at_the_top(rank, related), rank, own.best)
-    if rank > limit:
-        return Absence(record.id, _cut(own, rank, limit, related), rank, own.best, "cut")
-    best = standing.best.record.id
-    if best == record.id:
+    rank, best = place
+    replicates = {run.id for run in related.grouping.replicates_of(record.id)} or {record.id}
+    last = related.last_rank(limit)
+    if rank > last and (why := _closeness(replicates, limit, related)):
+        answer = f"It is in the list whatever its score, since {why}; by its score it is number {rank}."
+        return Absence(record.id, answer, rank, own.best)
+    if rank > last:
+        return Absence(record.id, _cut(own, rank, last, related), rank, own.best, "cut")
+    if best.record.id == record.id:
         return Absence(record.id, f"It is in the list, as number {rank}.", rank, own.best)
     answer = (
         f"It is one of {len(replicates)} runs of one experiment, which stand in one row: number {rank},"
-        f" {short_id(best)}, which ranks higher."
+        f" {short_id(best.record.id)}, which ranks higher."
     )
     return Absence(record.id, answer, rank, own.best, "replicate")
 
 
-def _is_closest(replicates: Sequence[str], related: RelatedExperiments) -> bool:
-    return related.closest is not None and not set(related.closest.records).isdisjoint(replicates)
-
-
-def _at_the_top(rank: int, related: RelatedExperiments) -> str:
-    is_repeat = related.closest is not None and related.closest.closeness == "repeat"
-    why = "it is what the file describes" if is_repeat else "nothing is nearer to the file"
-    return f"It stands at the top of the list, since {why}; by its score it is number {rank}."
+def _closeness(replicates: Collection[str], limit: int, related: RelatedExperiments) -> str:
+    """Why one of these is in the list wherever it ranks; empty if none is for that."""
+    closest = related.closest
+    if closest is None or not any(each in replicates for each in closest.records[: max(0, limit)]):
+        return ""
+    return "it is what the file describes" if closest.closeness == "repeat" else "nothing is nearer to the file"
 
 
 def _reasons(record: ExperimentRecord, related: RelatedExperiments) -> Iterator[str]:
@@ -113,12 +112,12 @@ def _tags(tags: Sequence[str]) -> str:
     return f"{'the tag' if len(tags) == 1 else 'the tags'} {shown}{', …' if len(tags) > _SHOWN_TAGS else ''}"
 
 
-def _cut(own: Standing, rank: int, limit: int, related: RelatedExperiments) -> str:
-    """Its place, and what it would take to be listed."""
-    listed = related.ranked(limit)
-    how_many = "none is listed" if not limit else "only the first is listed"
-    if limit > 1:
-        how_many = f"the first {limit:,} are listed"
+def _cut(own: Standing, rank: int, last_rank: int, related: RelatedExperiments) -> str:
+    """Its place, and what it would take to be listed by its score."""
+    listed = related.ranked(last_rank)
+    how_many = "none is listed for its score" if not last_rank else "only the first is listed"
+    if last_rank > 1:
+        how_many = f"the first {last_rank:,} are listed"
     place = f"It is number {rank:,} of {related.total:,}, and {how_many}."
     if not listed:
         return place

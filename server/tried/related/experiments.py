@@ -148,14 +148,27 @@ class RelatedExperiments:
 
     def _row_of(self, record_id: str) -> Experiment | None:
         """The row of a record that ranks below what is listed; None if it does not pass the filter."""
+        place = self.place_of(record_id)
+        return self._row(*place) if place is not None else None
+
+    def place_of(self, record_id: str) -> tuple[int, ScoredRecord] | None:
+        """The rank of a record's experiment among all that pass the filter, and the best-ranked run of it; None if it
+        does not pass."""
         if self.query is None:
             return None
         replicates = [run.id for run in self.grouping.replicates_of(record_id)] or [record_id]
         index, among = self.snapshot.index, self.among
         standing = standing_of(replicates, self.query, index, now=self.now, policy=self.policy, among=among)
-        if standing is None:
-            return None
-        return self._row(self.grouping.count_among(standing.above) + 1, standing.best)
+        return (self.grouping.count_among(standing.above) + 1, standing.best) if standing is not None else None
+
+    def last_rank(self, limit: int) -> int:
+        """Up to which rank a list of so many rows goes; those closest to the draft take room of others in it."""
+        records = self.closest.records if self.closest is not None else ()
+        ranks = sorted(place[0] for each in records if (place := self.place_of(each)) is not None)
+        last = max(0, row_limit(limit) - len(ranks))
+        for own in ranks:
+            last += own <= last + 1
+        return min(last, row_limit(limit))
 
     @cached_property
     def total(self) -> int:

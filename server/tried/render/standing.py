@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from tried.findings.wording import what_happened
 from tried.pool.history.run import Run
-from tried.record_names import short_id
+from tried.record_names import is_made_up, short_id
 from tried.related.result import Result
 from tried.related.standing import Nearest, Ran, Standing
 from tried.related.tried_values import TriedKey, TriedValue
@@ -18,7 +17,6 @@ from tried.render.words import counted
 MOST_KEYS: Final = 3
 _NAME_LENGTH: Final = 40
 _HAPPENED_LENGTH: Final = 80
-_MADE_UP: Final = re.compile(r"[0-9a-f]{20,}\Z")
 
 
 def standing_line(standing: Standing) -> str:
@@ -61,9 +59,9 @@ def _nearest(nearest: Nearest) -> str:
 
 
 def _run_name(run: Run) -> str:
-    """As lists call it, where its id is a number that a tracker made up."""
-    name = run.record.name if _MADE_UP.search(run.id) else ""
-    return _name(name) if name.strip() else plain(short_id(run.id))
+    """Its name, where its id is a number that a tracker made up."""
+    name = _name(run.record.name) if is_made_up(run.id) else ""
+    return name or plain(short_id(run.id))
 
 
 def _differs(keys: tuple[str, ...]) -> str:

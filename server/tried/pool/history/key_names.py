@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Final
 
-MOST_SEGMENTS: Final = 32
+from tried.draft.alignment import MOST_INNER_SEGMENTS
 
 
 def item_hash(key: str, value: object) -> int:
@@ -33,7 +33,7 @@ class KeyNames:
         likely) only the innermost count."""
         found: dict[str, str | None] = {}
         for key in sorted(self.keys):
-            segments = key.rsplit(".", MOST_SEGMENTS)
+            segments = key.rsplit(".", MOST_INNER_SEGMENTS)
             for first in range(1, len(segments)):
                 rest = ".".join(segments[first:])
                 found[rest] = None if rest in found else key
