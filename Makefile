@@ -20,9 +20,9 @@ test: lint lint-vscode
 	$(MAKE) test-vscode
 
 # Packages the extension, installs it into a real VS Code and uses it there. The workbench is kept between runs.
-test-vscode: $(STAMP) $(CLIENT_STAMP)
+test-vscode: vsix
 	cd $(CLIENT) && npm test
-	cd $(CLIENT) && node test/workbench/run.mjs
+	cd $(CLIENT) && TRIED_TEST_VSIX=dist/tried.vsix node test/workbench/run.mjs
 
 # With the server as a wheel, to be installed from when somebody asks for it.
 vsix: $(STAMP) $(CLIENT_STAMP)
@@ -63,4 +63,4 @@ $(CLIENT_STAMP): $(CLIENT)/package-lock.json
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(TRACKERS) $(CLIENT)/node_modules $(CLIENT)/dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(TRACKERS) $(CLIENT)/node_modules $(CLIENT)/dist $(CLIENT)/bundled .mypy_cache .pytest_cache .ruff_cache

@@ -9,6 +9,7 @@ import { type InstallPlan, planInstall, PYTHONS, typed } from "../server/install
 import { pythonInterpreter } from "../server/interpreter";
 import { expandCommand, findOnPath } from "../server/paths";
 import { probe, serverEnvironment } from "../server/probe";
+import { HAS_GROUPS, signalGroup } from "../server/processGroup";
 import { LineSplitter } from "../server/stderrLines";
 import { MINIMUM_PYTHON } from "../server/versions";
 import { reasonOf } from "../reason";
@@ -16,7 +17,7 @@ import { inert, line } from "../text";
 import type { Tried } from "../tried";
 
 const INSTALL = "Install";
-const HAS_GROUPS = process.platform !== "win32";
+const END_MS = 2_000;
 
 export async function installServer(tried: Tried): Promise<void> {
   if (!vscode.workspace.isTrusted) {
@@ -98,9 +99,12 @@ function execute(
       windowsHide: true,
       detached: HAS_GROUPS,
     });
+    let stubborn: NodeJS.Timeout | undefined;
     const cancelled = token.onCancellationRequested(() => {
-      if (HAS_GROUPS && child.pid !== undefined) process.kill(-child.pid); // both commands start others of their own
-      else child.kill();
+      signalGroup(child, "SIGTERM");
+      stubborn = setTimeout(() => {
+        signalGroup(child, "SIGKILL");
+      }, END_MS);
     });
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (chunk: string) => {
@@ -110,6 +114,7 @@ function execute(
     child.once("error", reject);
     child.once("close", (code) => {
       cancelled.dispose();
+      clearTimeout(stubborn);
       lines.end();
       if (code === 0 || token.isCancellationRequested) resolve();
       else reject(new Error(lastWords(lines.last) || `${typed(command)} failed with exit status ${code ?? "unknown"}`));

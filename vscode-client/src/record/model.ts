@@ -123,7 +123,7 @@ export interface PanelModel {
   replicates: { title: string; runs: ReplicateModel[]; more: number } | null;
   breakdown: { score: string; rank: string; terms: TermModel[] } | null;
   /** `verdict`: proposed for what is said now; `standing`: given already. */
-  conclusion: { prefill: string; verdict: Verdict | null; standing: Verdict | null; isPossible: boolean };
+  conclusion: { prefill: string; verdict: Verdict | null; standing: Verdict | null };
 }
 
 export function panelModel(view: RecordView): PanelModel {
@@ -144,7 +144,7 @@ export function panelModel(view: RecordView): PanelModel {
     result: resultText(view),
     facts: facts(view),
     tags: view.tags.slice(0, 20).map((tag) => shown(tag, 60)),
-    links: { page: webHost(view.url), folder: view.run_dir !== null, stored: view.document !== null && webHost(view.url) === null },
+    links: { page: webHost(view.url), folder: view.run_dir !== null, stored: webHost(view.url) === null },
     isCompared,
     parameters: {
       rows: isCompared ? rows : rows.map((row) => ({ ...row, here: null })),
@@ -175,7 +175,6 @@ export function panelModel(view: RecordView): PanelModel {
       prefill: block(view.conclusion.prefill).slice(0, 2000),
       verdict: view.conclusion.verdict,
       standing: view.verdict,
-      isPossible: view.document !== null,
     },
   };
 }

@@ -47,6 +47,8 @@ class RecordPanel implements vscode.Disposable {
   #view: RecordView | undefined;
   #revealed: "parameters" | undefined;
   #isReady = false;
+  /** What came of a conclusion while the page could not be told. */
+  #untold: ToPage | undefined;
   #isStale = false;
   #request: vscode.CancellationTokenSource | undefined;
   #poolTimer: NodeJS.Timeout | undefined;
@@ -129,7 +131,7 @@ class RecordPanel implements vscode.Disposable {
     });
     webview.onDidReceiveMessage((message: unknown) => {
       const checked = fromPage(message);
-      if (checked) void this.#heard(checked);
+      if (checked) this.#heard(checked).catch((error: unknown) => { this.#tell(reasonOf(error)); });
     });
     webview.html = pageHtml({
       source: webview.cspSource,
@@ -216,6 +218,8 @@ class RecordPanel implements vscode.Disposable {
         this.#isReady = true;
         if (this.#view) this.#postView();
         else if (this.#shown) this.#post({ type: "loading", short: line(this.#shown.record, 80) });
+        if (this.#untold) this.#post(this.#untold);
+        this.#untold = undefined;
         this.#refresh();
         return;
       case "show":
@@ -243,18 +247,15 @@ class RecordPanel implements vscode.Disposable {
   }
 
   async #openStored(): Promise<void> {
-    const uri = this.#view?.document;
-    if (!this.#view || !uri) return;
-    try {
-      await this.#command(SERVER_COMMANDS.open, { uri, record: this.#view.id });
-    } catch (error) {
-      this.#tell(reasonOf(error));
-    }
+    if (!this.#view) return;
+    await this.#command(SERVER_COMMANDS.open, { uri: this.#view.document, record: this.#view.id });
   }
 
   async #conclude(record: string, reason: string, verdict: Verdict | null): Promise<void> {
     const answer = (state: "saved" | "failed", text: string): void => {
-      this.#post({ type: "conclusion", state, text: line(text, 500), record });
+      const told: ToPage = { type: "conclusion", state, text: line(text, 500), record };
+      if (this.#isReady) this.#post(told);
+      else this.#untold = told; // a page that is hidden hears nothing, and would offer to record it again
     };
     const uri = this.#view?.document ?? null; // without one the server looks for the pool that has the record
     try {

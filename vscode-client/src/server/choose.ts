@@ -27,7 +27,7 @@ export async function chooseServer(context: vscode.ExtensionContext, signal: Abo
   return { ...found, launch: found.candidate && launchOf(found.candidate, cwd), asked };
 }
 
-const LEVELS = ["debug", "info", "warning", "error"];
+const LEVELS = ["debug", "info", "warning", "error", "off"];
 
 /** Programs are run here, where nothing lies that Python could import by mistake. */
 export async function neutralFolder(context: vscode.ExtensionContext): Promise<string> {
@@ -38,7 +38,7 @@ export async function neutralFolder(context: vscode.ExtensionContext): Promise<s
 
 function launchOf(candidate: Candidate, cwd: string): Launch {
   const set = vscode.workspace.getConfiguration("tried").get<string>("logLevel") ?? "warning";
-  const level = LEVELS.includes(set) ? set : "error"; // "off" is none of the server's
+  const level = LEVELS.includes(set) ? set : "warning";
   return {
     command: candidate.path,
     args: [...candidate.args, ...(candidate.isInterpreter ? ["-m", "tried"] : []), "serve", "--log-level", level],

@@ -13,14 +13,13 @@ import {
   type Middleware,
   RevealOutputChannelOn,
 } from "vscode-languageclient/node";
+import { HAS_GROUPS, signalGroup } from "./processGroup";
 import { QuietClient } from "./quietClient";
 import { DOCUMENT_SELECTOR } from "./selector";
 import { LineSplitter, parseLine } from "./stderrLines";
 
 const END_MS = 2_000;
 const LAST_WORDS_MS = 300;
-/** A launcher, such as `uv run tried`, runs the server as a process of its own. */
-const HAS_GROUPS = process.platform !== "win32";
 
 export interface Launch {
   command: string;
@@ -137,25 +136,15 @@ export class ServerRun {
     if (!this.#isGone) {
       this.#wasEnded = true;
       const stopped = this.client.isRunning() ? this.client.stop(END_MS).catch(() => undefined) : undefined;
-      if (stopped === undefined) this.#kill("SIGTERM");
+      if (stopped === undefined) signalGroup(this.#process, "SIGTERM");
       await Promise.race([this.#gone, pause(stopped === undefined ? END_MS / 4 : END_MS)]);
     }
     if (!this.#isGone) {
-      this.#kill("SIGKILL");
+      signalGroup(this.#process, "SIGKILL");
       await Promise.race([this.#gone, pause(END_MS / 4)]);
     }
     await this.client.dispose().catch(() => undefined);
     this.client.diagnostics?.dispose();
-  }
-
-  #kill(signal: "SIGTERM" | "SIGKILL"): void {
-    const { pid } = this.#process;
-    try {
-      if (HAS_GROUPS && pid !== undefined) process.kill(-pid, signal);
-      else this.#process.kill(signal);
-    } catch {
-      // it has ended in between
-    }
   }
 }
 

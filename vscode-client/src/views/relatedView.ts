@@ -123,7 +123,8 @@ export class RelatedView implements vscode.Disposable {
         (answer) => {
           // Another config may have become active since
           if (answer === undefined || uri !== this.#asked || this.#isTooEarly(answer)) return;
-          this.#show(isBeginning ? this.#completed(answer) : answer);
+          if (isBeginning) this.#show(this.#completed(answer), answer);
+          else this.#show(answer);
           this.#tried.log.debug(`${EXPERIMENTS}: ${answer?.experiments.length ?? 0} rows after ${Math.round(performance.now() - asked)} ms`);
         },
       );
@@ -150,9 +151,10 @@ export class RelatedView implements vscode.Disposable {
     this.#show(null);
   }
 
-  #show(answer: Experiments | null): void {
-    const content = answer === null ? "" : JSON.stringify({ ...answer, now: "", version: 0 });
-    const isSame = content === this.#content;
+  /** `beginning`: the part of it that is new, if the rest is what is shown already. */
+  #show(answer: Experiments | null, beginning = answer): void {
+    const content = beginningOf(beginning);
+    const isSame = content === this.#content && (beginning !== answer || (answer?.experiments.length ?? 0) <= LIVE_ROWS);
     this.answer = answer;
     this.#content = content;
     const isEmpty = answer?.experiments.length === 0;
@@ -166,6 +168,12 @@ export class RelatedView implements vscode.Disposable {
     if (isEmpty) this.#view.say(filters, "");
     else this.#view.say(answer === null ? "" : description(answer, this.#chosen), filters);
   }
+}
+
+/** What is compared of a list with what is shown: thousands of rows are not written out for every key. */
+function beginningOf(answer: Experiments | null): string {
+  if (answer === null) return "";
+  return JSON.stringify({ ...answer, now: "", version: 0, experiments: answer.experiments.slice(0, LIVE_ROWS) });
 }
 
 function showWaiting(asking: Promise<void>): void {

@@ -7,8 +7,8 @@ const FILES = new Set(["/usr/bin/tried", "/opt/tools/tried", "./tried", "C:\\too
 const HERE: Surroundings = {
   home: "/home/ada",
   folders: [
-    { name: "speech", path: "/work/speech" },
-    { name: "ships", path: "/work/ships" },
+    { name: "speech", path: "/home/ana/speech" },
+    { name: "ships", path: "/home/ana/ships" },
   ],
   env: { PATH: ".:relative:/opt/tools:/usr/bin", TOOLS: "/opt/tools", VENV: "" },
   isWindows: false,
@@ -19,10 +19,10 @@ test("variables and the home folder are filled in", () => {
   const expected: [string, string][] = [
     ["~/bin/tried", "/home/ada/bin/tried"],
     ["${userHome}/bin/tried", "/home/ada/bin/tried"],
-    ["${workspaceFolder}/.venv/bin/python", "/work/speech/.venv/bin/python"],
-    ["${workspaceFolder:ships}/.venv/bin/python", "/work/ships/.venv/bin/python"],
+    ["${workspaceFolder}/.venv/bin/python", "/home/ana/speech/.venv/bin/python"],
+    ["${workspaceFolder:ships}/.venv/bin/python", "/home/ana/ships/.venv/bin/python"],
     ["${env:TOOLS}/tried", "/opt/tools/tried"],
-    [".venv/bin/../bin/tried", "/work/speech/.venv/bin/tried"],
+    [".venv/bin/../bin/tried", "/home/ana/speech/.venv/bin/tried"],
     ["  /usr/bin/tried ", "/usr/bin/tried"],
     ["/home/~/tried", "/home/~/tried"],
   ];
@@ -55,7 +55,7 @@ test("Windows has suffixes, backslashes and another separator", () => {
 test("a command has arguments, and none is set where there is no program", () => {
   assert.deepEqual(expandCommand(["${env:TOOLS}/uvx", "--from", "${workspaceFolder}/server", "tried"], HERE), {
     path: "/opt/tools/uvx",
-    args: ["--from", "/work/speech/server", "tried"],
+    args: ["--from", "/home/ana/speech/server", "tried"],
   });
   assert.deepEqual(expandCommand("/usr/bin/tried", HERE), { path: "/usr/bin/tried", args: [] });
   for (const value of [undefined, null, [], "", [""], 3, {}, [3]]) assert.equal(expandCommand(value, HERE), undefined);

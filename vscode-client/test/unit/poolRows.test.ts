@@ -42,16 +42,16 @@ test("an empty source has no coverage", () => {
 
 test("several folders are told apart, one is not named", () => {
   const found = rows(folder(), folder({ path: "/other/night", totals: { records: 1, dead_ends: 0 } }));
-  assert.deepEqual(shown(found), ["work|412 records", "night|1 record"]);
+  assert.deepEqual(shown(found), ["ana|412 records", "night|1 record"]);
   assert.deepEqual(shown(found[0]?.children?.()), ["mlflow.db|412 records · 57 dead ends · 2 h ago"]);
   assert.equal(poolDescription({ schema: "", folders: [folder(), folder()] }), "824 records · 114 dead ends");
 });
 
 test("one of several folders without sources offers to name one", () => {
-  const [, empty] = rows(folder(), folder({ path: "/work/empty", sources: [] }));
+  const [, empty] = rows(folder(), folder({ path: "/home/ana/empty", sources: [] }));
   const [row] = empty?.children?.() ?? [];
   assert.equal(row?.label, "No source was found");
-  assert.deepEqual(row.command?.arguments, [{ folder: "/work/empty" }]);
+  assert.deepEqual(row.command?.arguments, [{ folder: "/home/ana/empty" }]);
   assert.deepEqual(rows(folder({ sources: [] })), []);
 });
 
@@ -82,7 +82,7 @@ test("what could not be read is counted, and shown up to 50 places", () => {
 });
 
 test("what waits for consent, and what the search says", () => {
-  const found = rows(folder({ sources: [], consents: [{ path: "/scratch/runs", named_by: "tried.toml" }], notes: [{ where: "/work", why: "ended early" }] }));
+  const found = rows(folder({ sources: [], consents: [{ path: "/scratch/runs", named_by: "tried.toml" }], notes: [{ where: "/home/ana", why: "ended early" }] }));
   assert.deepEqual(shown(found), ["/scratch/runs|not read without your consent", "Notes about the search|1 place"]);
 });
 
@@ -100,12 +100,12 @@ test("all problems can be read as one text", () => {
   const text = problemsText({
     schema: "",
     folders: [
-      folder({ sources: [source({ skipped: [{ where: "line 3\u001b[2J", why: "no JSON" }] })], notes: [{ where: "/work", why: "ended early" }] }),
+      folder({ sources: [source({ skipped: [{ where: "line 3\u001b[2J", why: "no JSON" }] })], notes: [{ where: "/home/ana", why: "ended early" }] }),
       folder({ path: "/other" }),
     ],
   });
   assert.equal(
     text,
-    "/work\n\nmlflow.db (mlflow)\n  line 3␛[2J: no JSON\n\nThe search for sources\n  /work: ended early\n\n\n/other\n\nEverything that was found could be read.\n",
+    "/home/ana\n\nmlflow.db (mlflow)\n  line 3␛[2J: no JSON\n\nThe search for sources\n  /home/ana: ended early\n\n\n/other\n\nEverything that was found could be read.\n",
   );
 });

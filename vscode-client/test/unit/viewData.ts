@@ -2,7 +2,7 @@
 
 import type { Experiment, Experiments, Finding, FolderStatus, SourceStatus } from "../../src/protocol";
 
-export const URI = "file:///work/configs/base.yaml";
+export const URI = "file:///home/ana/configs/base.yaml";
 
 export function experiment(given: Partial<Experiment> = {}): Experiment {
   return {
@@ -75,7 +75,7 @@ export function finding(given: Partial<Finding> = {}): Finding {
 
 export function source(given: Partial<SourceStatus> = {}): SourceStatus {
   return {
-    path: "/work/mlflow.db",
+    path: "/home/ana/mlflow.db",
     kind: "mlflow",
     records: 412,
     dead_ends: 57,
@@ -94,14 +94,14 @@ export function source(given: Partial<SourceStatus> = {}): SourceStatus {
 
 export function folder(given: Partial<FolderStatus> = {}): FolderStatus {
   return {
-    path: "/work",
+    path: "/home/ana",
     state: "ready",
     progress: null,
     sources: [source()],
     notes: [],
     consents: [],
     totals: { records: 412, dead_ends: 57 },
-    journal: "/work/.tried/pool.jsonl",
+    journal: "/home/ana/.tried/pool.jsonl",
     ...given,
   };
 }

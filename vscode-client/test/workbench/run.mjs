@@ -12,9 +12,12 @@ const client = path.join(here, "..", "..");
 const dist = path.join(client, "dist");
 const server = path.resolve(process.env.TRIED_TEST_SERVER || path.join(client, "..", ".venv", "bin", "tried"));
 
+const MOST_BYTES = 1_000_000;
+
 const workbench = installOrSkip();
 const vsix = path.join(dist, "tried.vsix");
 if (!process.env.TRIED_TEST_VSIX) packageExtension();
+checkSize(process.env.TRIED_TEST_VSIX || vsix);
 const alone = ["--timing", "--picture"].find((flag) => process.argv[2] === flag)?.slice(2); // no tests, but run like them
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const names = fs
@@ -34,7 +37,7 @@ const run = spawnSync(process.execPath, ["--enable-source-maps", ...flags, ...bu
     TRIED_TEST_CLIENT: client,
     TRIED_TEST_CODE_SERVER: workbench.entry,
     TRIED_TEST_CHROMIUM: workbench.chromium,
-    TRIED_TEST_VSIX: process.env.TRIED_TEST_VSIX || vsix,
+    TRIED_TEST_VSIX: path.resolve(process.env.TRIED_TEST_VSIX || vsix),
     TRIED_TEST_SERVER: server,
     TRIED_TEST_OUT: out,
   },
@@ -52,6 +55,12 @@ function installOrSkip() {
     console.log(`Skipped the tests in a workbench: ${error.message}`);
     process.exit(0);
   }
+}
+
+/** Without a server program inside it is small: whoever installs it anew waits for it. */
+function checkSize(file) {
+  const { size } = fs.statSync(file);
+  if (size > MOST_BYTES) fail(`${file} has ${size} bytes; at most ${MOST_BYTES} are wanted`);
 }
 
 function packageExtension() {
