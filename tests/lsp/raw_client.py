@@ -67,6 +67,15 @@ class RequestFailed(Exception):
         self.error = error
 
 
+def until(call: Callable[[], Any], is_right: Callable[[Any], bool] = bool, seconds: float = 10.0) -> Any:
+    """What a question is answered with as soon as the answer is right."""
+    deadline = time.monotonic() + seconds
+    while not is_right(answer := call()):
+        assert time.monotonic() < deadline, f"still {answer}"
+        time.sleep(0.01)
+    return answer
+
+
 class RawClient:
     """One server process and everything it has said."""
 

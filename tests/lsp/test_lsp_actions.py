@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lsp_workspace import BASELINE, CONFIG, DIVERGED, make_workspace
-from raw_client import VSCODE_LIKE, Message, RawClient, RequestFailed
+from raw_client import VSCODE_LIKE, Message, RawClient, RequestFailed, until
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +48,6 @@ def opened(client: RawClient, folder: Path, name: str, text: str, language: str 
     client.close(uri)
     client.open(uri, text, language)
     return uri, until(lambda: client.pull(uri)["items"], lambda items: len(items) == 1)[0]
-
-
-def until(call: Callable[[], Any], is_right: Callable[[Any], bool], seconds: float = 5.0) -> Any:
-    deadline = time.monotonic() + seconds
-    while not is_right(answer := call()):
-        assert time.monotonic() < deadline, f"still {answer}"
-        time.sleep(0.01)
-    return answer
 
 
 def actions_for(client: RawClient, uri: str, found: Message, only: Sequence[str] | None = None) -> list[Message]:

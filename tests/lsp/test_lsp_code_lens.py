@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_lsp
-from lsp_workspace import edit, journal_line, make_workspace
+from lsp_workspace import edit, journal_line
 from lsprotocol import types as t
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
-from raw_client import VSCODE_LIKE, RawClient
-from tried_workspace import CONFIG, FAST, RECORDS, finished, started, tried, until
+from neovim_session import neovim_fixture
+from pytest_lsp import LanguageClient
+from raw_client import VSCODE_LIKE, RawClient, until
+from tried_workspace import CONFIG, RECORDS, finished, started, tried
 
 NEAREST = "never run · nearest: EXP-1 (val_acc 0.7), differs in batch_size · 2 dead ends nearby"
 """EXP-5 and EXP-6 each differ in two of the five parameters that are compared: both are two steps away."""
@@ -160,23 +159,7 @@ def test_a_client_that_cannot_ask_again_is_not_told_to(tmp_path: Path) -> None:
 
 # As editors have it, checked against the protocol
 
-CONFIGURATION = ClientServerConfig(server_command=[sys.executable, "-m", "tried", "serve", "--stdio"])
-
-
-async def neovim_client(lsp_client: LanguageClient, folder: Path) -> AsyncIterator[None]:
-    make_workspace(folder, *RECORDS)
-    await lsp_client.initialize_session(
-        t.InitializeParams(
-            capabilities=client_capabilities("neovim@v0.11"),
-            workspace_folders=[t.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)],
-            initialization_options=FAST,
-        )
-    )
-    yield
-    await lsp_client.shutdown_session()
-
-
-neovim = pytest_lsp.fixture(neovim_client, scope="module", config=CONFIGURATION)
+neovim = neovim_fixture(*RECORDS)
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import copy
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_lsp
-from lsp_workspace import edit, make_workspace
+from lsp_workspace import edit
 from lsprotocol import types as t
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
-from raw_client import Message, RawClient
-from tried_workspace import CONFIG, FAST, RECORDS, applied, capabilities, finished, started, until
+from neovim_session import neovim_fixture
+from pytest_lsp import LanguageClient
+from raw_client import Message, RawClient, until
+from tried_workspace import CONFIG, RECORDS, applied, capabilities, finished, started
 
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import parse
@@ -312,23 +311,7 @@ def test_no_value_of_which_a_part_would_stay() -> None:
 
 # As editors have it, checked against the protocol
 
-CONFIGURATION = ClientServerConfig(server_command=[sys.executable, "-m", "tried", "serve", "--stdio"])
-
-
-async def neovim_client(lsp_client: LanguageClient, folder: Path) -> AsyncIterator[None]:
-    make_workspace(folder, *RECORDS)
-    await lsp_client.initialize_session(
-        t.InitializeParams(
-            capabilities=client_capabilities("neovim@v0.11"),
-            workspace_folders=[t.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)],
-            initialization_options=FAST,
-        )
-    )
-    yield
-    await lsp_client.shutdown_session()
-
-
-neovim = pytest_lsp.fixture(neovim_client, scope="module", config=CONFIGURATION)
+neovim = neovim_fixture(*RECORDS)
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from lsp_workspace import edit, journal_line
-from raw_client import NEOVIM_LIKE, Message, RawClient
-from tried_workspace import CONFIG, finished, started, tried, until
+from raw_client import NEOVIM_LIKE, Message, RawClient, until
+from tried_workspace import CONFIG, finished, started, tried
 
 WHOLE: Message = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
 

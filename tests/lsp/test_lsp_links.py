@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
-import pytest_lsp
 from lsp_workspace import BASELINE, CONFIG, DIVERGED, TOO_DEEP, make_workspace
 from lsprotocol import types as t
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from neovim_session import file_of, neovim_fixture
+from pytest_lsp import LanguageClient
 from raw_client import NEOVIM_LIKE, VSCODE_LIKE, Message, RawClient
 
 FAST = {"editor": {"debounce_ms": 0}}
@@ -26,8 +24,6 @@ TEXT = (
     "  depth: 12\n"
     "batch_size: 64\n"
 )
-CONFIGURATION = ClientServerConfig(server_command=[sys.executable, "-m", "tried", "serve", "--stdio"])
-
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -38,19 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-async def neovim_client(lsp_client: LanguageClient, folder: Path) -> AsyncIterator[None]:
-    await lsp_client.initialize_session(
-        t.InitializeParams(
-            capabilities=client_capabilities("neovim@v0.11"),
-            workspace_folders=[t.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)],
-            initialization_options=FAST,
-        )
-    )
-    yield
-    await lsp_client.shutdown_session()
-
-
-neovim = pytest_lsp.fixture(neovim_client, scope="module", config=CONFIGURATION)
+neovim = neovim_fixture()
 
 
 def opened(client: LanguageClient, folder: Path, name: str) -> t.TextDocumentIdentifier:
@@ -58,10 +42,6 @@ def opened(client: LanguageClient, folder: Path, name: str) -> t.TextDocumentIde
     item = t.TextDocumentItem(uri=uri, language_id="yaml", version=1, text=TEXT)
     client.text_document_did_open(t.DidOpenTextDocumentParams(text_document=item))
     return t.TextDocumentIdentifier(uri=uri)
-
-
-def file_of(uri: str) -> Path:
-    return Path(unquote(urlsplit(uri).path))
 
 
 @in_one_loop

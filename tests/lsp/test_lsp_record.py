@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import stat
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lsp_workspace import BASELINE, CONFIG, DIVERGED, TOO_DEEP, edit, make_workspace
-from raw_client import VSCODE_LIKE, Message, RawClient, RequestFailed
+from raw_client import VSCODE_LIKE, Message, RawClient, RequestFailed, until
 
 FAST = {"editor": {"debounce_ms": 0, "typing_pause_ms": 0}}
 
@@ -42,14 +41,6 @@ def opened(client: RawClient, folder: Path, name: str, text: str = CONFIG) -> st
     uri = (folder / name).as_uri()
     client.open(uri, text)
     return uri
-
-
-def until(call: Callable[[], Any], is_right: Callable[[Any], bool], seconds: float = 5.0) -> Any:
-    deadline = time.monotonic() + seconds
-    while not is_right(answer := call()):
-        assert time.monotonic() < deadline, f"still {answer}"
-        time.sleep(0.02)
-    return answer
 
 
 def record(client: RawClient, name: str, uri: str | None = None) -> Message:

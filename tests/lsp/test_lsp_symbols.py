@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
-import pytest_lsp
 from lsp_workspace import BASELINE, DIVERGED, TOO_DEEP, make_workspace
 from lsprotocol import types as t
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from neovim_session import file_of, neovim_fixture
+from pytest_lsp import LanguageClient
 from raw_client import VSCODE_LIKE, Message, RawClient
 
-CONFIGURATION = ClientServerConfig(server_command=[sys.executable, "-m", "tried", "serve", "--stdio"])
 RESOLVING: Message = {
     **VSCODE_LIKE,
     "workspace": {**VSCODE_LIKE["workspace"], "symbol": {"resolveSupport": {"properties": ["location.range"]}}},
@@ -30,22 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-async def neovim_client(lsp_client: LanguageClient, folder: Path) -> AsyncIterator[None]:
-    await lsp_client.initialize_session(
-        t.InitializeParams(
-            capabilities=client_capabilities("neovim@v0.11"),
-            workspace_folders=[t.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)],
-        )
-    )
-    yield
-    await lsp_client.shutdown_session()
-
-
-neovim = pytest_lsp.fixture(neovim_client, scope="module", config=CONFIGURATION)
-
-
-def file_of(uri: str) -> Path:
-    return Path(unquote(urlsplit(uri).path))
+neovim = neovim_fixture()
 
 
 async def symbols(client: LanguageClient, query: str) -> list[t.WorkspaceSymbol | t.SymbolInformation]:

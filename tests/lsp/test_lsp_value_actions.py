@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from lsp_workspace import journal_line, make_workspace
-from raw_client import NEOVIM_LIKE, Message, RawClient
-from tried_workspace import CONFIG, applied, finished, started, tried, until
+from raw_client import NEOVIM_LIKE, Message, RawClient, until
+from tried_workspace import CONFIG, applied, finished, started, tried
 
 from tried.draft.syntax import parse
 

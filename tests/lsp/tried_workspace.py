@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -76,14 +74,6 @@ def finished(client: RawClient) -> None:
     assert client.finish() == 0
     assert client.leftovers() == []
     assert client.stderr == ""
-
-
-def until(call: Callable[[], Any], is_right: Callable[[Any], bool] = bool, seconds: float = 10.0) -> Any:
-    deadline = time.monotonic() + seconds
-    while not is_right(answer := call()):
-        assert time.monotonic() < deadline, f"still {answer}"
-        time.sleep(0.01)
-    return answer
 
 
 def applied(text: str, edit: Message) -> str:
