@@ -16,7 +16,7 @@ from tried.pool.record import ExperimentRecord
 from tried.ranking.candidates import WORD_LIMIT
 from tried.ranking.index import RankingIndex
 from tried.ranking.query import RetrievalQuery
-from tried.ranking.rank import passing, rank, standing_of
+from tried.ranking.rank import passing, placing_of, rank
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 POOL = [
@@ -128,13 +128,13 @@ def test_the_best_of_some_records_and_what_ranks_above_it(
     index = RankingIndex.of(pool[:4]).updated([], pool[4:])
     listed = rank(query, index, now=SMALL_WORLD_NOW)
     places = [place for place, scored in enumerate(listed) if scored.record.id in ids]
-    standing = standing_of(ids, query, index, now=SMALL_WORLD_NOW)
+    placing = placing_of(ids, query, index, now=SMALL_WORLD_NOW)
     if not places:
-        assert standing is None
+        assert placing is None
     else:
-        assert standing is not None
-        assert standing.best == listed[places[0]]
-        assert set(standing.above) == {scored.record.id for scored in listed[: places[0]]}
+        assert placing is not None
+        assert placing.best == listed[places[0]]
+        assert set(placing.above) == {scored.record.id for scored in listed[: places[0]]}
 
 
 def test_how_many_records_have_a_label() -> None:

@@ -97,14 +97,14 @@ def passing(
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Placing:
     """The best of some records, and the ids of all candidates that rank above it, in no order."""
 
     best: ScoredRecord
     above: tuple[str, ...]
 
 
-def standing_of(
+def placing_of(
     record_ids: Iterable[str],
     query: RetrievalQuery,
     index: RankingIndex,
@@ -112,7 +112,7 @@ def standing_of(
     now: datetime,
     policy: Policy = DEFAULT_POLICY,
     among: Collection[str] | None = None,
-) -> Standing | None:
+) -> Placing | None:
     """Where the best of these records stands in the whole ranking; None where none of them passes the filters."""
     now = in_utc(now)
     parts = _parts(query, index, now, among)
@@ -130,7 +130,7 @@ def standing_of(
         close = [result.id for place in near if _order(result := scoring.result(place)) < _order(best)]
     else:  # a pool of copies: their last bits are not worth the wait
         close = [record_id for place in near if (record_id := scoring.id_at(place)) < best.id]
-    return Standing(_scored(best, index), (*map(scoring.id_at, clear), *close))
+    return Placing(_scored(best, index), (*map(scoring.id_at, clear), *close))
 
 
 def _parts(
@@ -143,8 +143,8 @@ def rank_of(
     query: RetrievalQuery, index: RankingIndex, record_id: str, *, now: datetime, policy: Policy = DEFAULT_POLICY
 ) -> tuple[int, ScoredRecord] | None:
     """(place from 1, the record with its score) of one record in the whole ranking; None if it is no candidate."""
-    standing = standing_of([record_id], query, index, now=now, policy=policy)
-    return (len(standing.above) + 1, standing.best) if standing is not None else None
+    placing = placing_of([record_id], query, index, now=now, policy=policy)
+    return (len(placing.above) + 1, placing.best) if placing is not None else None
 
 
 @dataclass(frozen=True, slots=True)

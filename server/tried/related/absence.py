@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from tried.pool.record import ExperimentRecord, sources_of
 from tried.ranking.breakdown import ScoredRecord, Term
-from tried.ranking.rank import Standing, standing_of
+from tried.ranking.rank import Placing, placing_of
 from tried.record_names import find_record, short_id
 from tried.related.experiments import RelatedExperiments
 from tried.related.outcome import Outcome, outcome_of
@@ -57,7 +57,7 @@ def absence_of(named: str, related: RelatedExperiments, limit: int, *, is_partia
     query = related.query
     if query is None:
         return Absence(record.id, "There is no list yet: the file states nothing that could be ranked by.")
-    own = standing_of(
+    own = placing_of(
         [record.id], query, related.snapshot.index, now=related.now, policy=related.policy, among=related.among
     )
     place = related.place_of(record.id)
@@ -112,7 +112,7 @@ def _tags(tags: Sequence[str]) -> str:
     return f"{'the tag' if len(tags) == 1 else 'the tags'} {shown}{', …' if len(tags) > _SHOWN_TAGS else ''}"
 
 
-def _cut(own: Standing, rank: int, last_rank: int, related: RelatedExperiments) -> str:
+def _cut(own: Placing, rank: int, last_rank: int, related: RelatedExperiments) -> str:
     """Its place, and what it would take to be listed by its score."""
     listed = related.ranked(last_rank)
     how_many = "none is listed for its score" if not last_rank else "only the first is listed"

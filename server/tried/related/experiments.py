@@ -23,7 +23,7 @@ from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.breakdown import ScoredRecord
 from tried.ranking.policy import Policy
 from tried.ranking.query import RetrievalQuery
-from tried.ranking.rank import passing, rank, standing_of
+from tried.ranking.rank import passing, placing_of, rank
 from tried.ranking.segment import moment_of
 from tried.related.closest import Closest, closest_to
 from tried.related.differences import DraftDifferences
@@ -158,8 +158,8 @@ class RelatedExperiments:
             return None
         replicates = [run.id for run in self.grouping.replicates_of(record_id)] or [record_id]
         index, among = self.snapshot.index, self.among
-        standing = standing_of(replicates, self.query, index, now=self.now, policy=self.policy, among=among)
-        return (self.grouping.count_among(standing.above) + 1, standing.best) if standing is not None else None
+        placing = placing_of(replicates, self.query, index, now=self.now, policy=self.policy, among=among)
+        return (self.grouping.count_among(placing.above) + 1, placing.best) if placing is not None else None
 
     def last_rank(self, limit: int) -> int:
         """Up to which rank a list of so many rows goes; those closest to the draft take room of others in it."""
