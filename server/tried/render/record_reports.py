@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from tried.pool.headline import error_line
 from tried.pool.record import ExperimentRecord, finite, sources_of
-from tried.ranking.breakdown import Term
 from tried.record_names import short_id
 from tried.related.plots import Plot
 from tried.related.record_view import RecordView, Relative, Replicates
 from tried.related.result import Result
 from tried.render.escape import plain, safe_url, shortened
+from tried.render.explanations import breakdown_json
 from tried.render.reports import rfc3339
 from tried.render.words import moment_ago
 
@@ -107,7 +107,7 @@ def record_view_report(
         "breakdown": {
             "score": view.scored.score,
             "rank": view.rank,
-            "terms": [term_json(term) for term in view.scored.terms],
+            "terms": breakdown_json(view.scored.terms),
         }
         if view.scored is not None
         else None,
@@ -205,13 +205,6 @@ def _relative(each: Relative) -> dict[str, Any]:
         "outcome": each.outcome,
         "headline": line(each.headline),
     }
-
-
-def term_json(term: Term) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": term.name, "value": term.value, "signal": term.signal, "weight": term.weight}
-    if term.note is not None:
-        data["note"] = term.note
-    return data
 
 
 def _plot(plot: Plot, names: dict[str, str]) -> dict[str, Any]:

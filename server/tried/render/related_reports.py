@@ -19,7 +19,8 @@ from tried.related.experiment import Experiment
 from tried.related.experiments import Experiments
 from tried.related.facets import Facet, Facets
 from tried.render.escape import shortened
-from tried.render.record_reports import age_of, identifier, line, result_json, source_of, term_json, web_address
+from tried.render.explanations import ANSWER_LENGTH, breakdown_json
+from tried.render.record_reports import age_of, identifier, line, result_json, source_of, web_address
 from tried.render.reports import rfc3339
 
 EXPERIMENTS_SCHEMA: Final = "tried.experiments/v1"
@@ -27,7 +28,6 @@ ABSENCE_SCHEMA: Final = "tried.absence/v1"
 
 MOST_RECORDS: Final = 50
 MOST_TAGS: Final = 20
-ANSWER_LENGTH: Final = 1_000
 _SHORT: Final = 80
 
 
@@ -67,7 +67,7 @@ def absence_report(absence: Absence) -> dict[str, Any]:
         "answer": shortened(absence.answer, ANSWER_LENGTH),
         "rank": absence.rank,
         "score": scored.score if scored is not None else None,
-        "terms": [term_json(term) for term in scored.terms] if scored is not None else None,
+        "terms": breakdown_json(scored.terms) if scored is not None else None,
         "dropped_by": absence.dropped_by,
     }
 
@@ -84,7 +84,7 @@ def _experiment(each: Experiment, now: datetime) -> dict[str, Any]:
         "rank": each.rank,
         "closeness": each.closeness,
         "score": each.scored.score,
-        "terms": [term_json(term) for term in each.scored.terms],
+        "terms": breakdown_json(each.scored.terms),
         "outcome": each.outcome,
         "cause": each.cause,
         "time": rfc3339(each.time) if each.time is not None else None,

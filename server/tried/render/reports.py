@@ -10,16 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tried.findings.finding import Finding
 from tried.pool.history.run import Run
 from tried.pool.outcome import Directions, is_dead_end
 from tried.pool.record import ExperimentRecord, finite
-from tried.ranking.breakdown import ScoredRecord, Term
+from tried.ranking.breakdown import ScoredRecord
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.tokenizer import tokenize
+from tried.render.explanations import breakdown_json, requested_policy_json
 from tried.text import LineIndex
+
+if TYPE_CHECKING:
+    from tried.settings.requested_policy import RequestedPolicy
 
 RANKING_SCHEMA: Final = "tried.ranking/v1"
 CHECK_SCHEMA: Final = "tried.check/v1"
@@ -32,14 +36,22 @@ IMPORT_SCHEMA: Final = "tried.import/v1"
 
 
 def ranking_report(
-    query: RetrievalQuery | None, ranking: Sequence[ScoredRecord], now: datetime, directions: Directions | None = None
+    query: RetrievalQuery | None,
+    ranking: Sequence[ScoredRecord],
+    now: datetime,
+    directions: Directions | None = None,
+    *,
+    requested: RequestedPolicy | None = None,
 ) -> dict[str, Any]:
-    """``tried.ranking/v1``: the results are in the order of `ranking`, the best first."""
+    """``tried.ranking/v1``: the results are in the order of `ranking`, the best first. `policy` is given where somebody
+    asked for one."""
     text = query.text if query else ""
     architecture = query.architecture if query else None
     report = {
         "schema": RANKING_SCHEMA,
         "now": rfc3339(now),
+        **({"policy_id": requested.policy.policy_id} if requested is not None else {}),
+        **({"policy": requested_policy_json(requested)} if requested is not None and requested.is_requested else {}),
         "query": {
             "text": text,
             "terms": tokenize(text),
@@ -52,19 +64,12 @@ def ranking_report(
                 "name": scored.record.name,
                 "score": scored.score,
                 "dead_end": is_dead_end(scored.record, directions),
-                "terms": [_term(term) for term in scored.terms],
+                "terms": breakdown_json(scored.terms),
             }
             for place, scored in enumerate(ranking, start=1)
         ],
     }
     return _plain(report)
-
-
-def _term(term: Term) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": term.name, "value": term.value, "signal": term.signal, "weight": term.weight}
-    if term.note is not None:
-        data["note"] = term.note
-    return data
 
 
 @dataclass(frozen=True, slots=True)

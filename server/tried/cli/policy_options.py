@@ -1,0 +1,46 @@
+"""Options of the commands that rank: by which policy, for this once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from tried.cli.failure import Failure
+from tried.ranking.policy import Policy, PolicyError
+from tried.settings.requested_policy import RequestedPolicy, overrides_from, requested_policy
+from tried.workspace import Workspace
+
+PolicyName = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        help="Rank by this policy, for this once; `tried policies` lists them.",
+        show_default="ranking.policy",
+    ),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KNOB=VALUE",
+        help="Another value of one knob of the policy, as in half_life_days=90. Can be given again.",
+        show_default=False,
+    ),
+]
+
+
+def chosen_policy(workspace: Workspace, name: str | None, overrides: Iterable[str] | None) -> Policy:
+    """The policy that somebody asked for, else the active one. Raises Failure."""
+    return requested(workspace, name, overrides).policy
+
+
+def requested(workspace: Workspace, name: str | None, overrides: Iterable[str] | None) -> RequestedPolicy:
+    """The same with its name. Raises Failure."""
+    try:
+        return requested_policy(workspace.settings, name, overrides_from(overrides or ()))
+    except PolicyError as error:
+        option = "--policy" if name is not None and not overrides else "--set" if name is None else "--policy, --set"
+        raise Failure(f"{option}: {error}") from error
