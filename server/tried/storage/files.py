@@ -52,9 +52,7 @@ def append_lines(path: Path, lines: Iterable[bytes]) -> None:
     All of them go in at one write, or none does. A last line that an interrupted writer left without a line end is
     closed first, so the two never merge. Raises StorageError; the file is then as it was.
     """
-    added = tuple(lines)
-    if any(b"\n" in line for line in added):
-        raise ValueError("a line cannot contain a line end")
+    added = _whole(lines)
     if not added:
         return
     try:
@@ -62,19 +60,32 @@ def append_lines(path: Path, lines: Iterable[bytes]) -> None:
     except OSError as error:
         raise StorageError(f"{path.parent}: the folder cannot be made: {reason_of(error)}") from error
     with locked(path):
+        append_under_lock(path, added)
+
+
+def append_under_lock(path: Path, lines: Iterable[bytes], mode: int = 0o666) -> None:
+    """The same in a folder that is there, for a caller that holds a lock already; a new file gets this mode."""
+    added = _whole(lines)
+    try:
+        is_new = not path.exists()
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), mode)
         try:
-            is_new = not path.exists()
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-            try:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not a file")
-                _append(descriptor, b"\n".join(added))
-            finally:
-                os.close(descriptor)
-            if is_new:
-                _sync_folder(path.parent)
-        except OSError as error:
-            raise StorageError(f"{path}: nothing was written: {reason_of(error)}") from error
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not a file")
+            _append(descriptor, b"\n".join(added))
+        finally:
+            os.close(descriptor)
+        if is_new:
+            _sync_folder(path.parent)
+    except OSError as error:
+        raise StorageError(f"{path}: nothing was written: {reason_of(error)}") from error
+
+
+def _whole(lines: Iterable[bytes]) -> tuple[bytes, ...]:
+    added = tuple(lines)
+    if any(b"\n" in line for line in added):
+        raise ValueError("a line cannot contain a line end")
+    return added
 
 
 def _append(descriptor: int, lines: bytes) -> None:
