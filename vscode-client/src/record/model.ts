@@ -6,7 +6,7 @@
 
 import type { MetricRow, Outcome, ParameterRow, Plot, RecordName, RecordView, Term, Verdict } from "../protocol";
 import { clipped, line, visibleLines } from "../text";
-import { causeWords, doesApply, OUTCOMES } from "../views/words";
+import { causeWords, doesApply, OUTCOMES, score as scoreText, termName } from "../views/words";
 import { numberText, signedText } from "./numbers";
 
 
@@ -65,7 +65,7 @@ export interface MetricModel {
 export interface TermModel {
   name: string;
   value: string;
-  /** Of a whole bar, which stands for 1, as the score does; in [0, 1]. Negative terms are drawn as such. */
+  /** Of what stands for 1, as the score does; in [0, 1]. Negative terms are drawn to the other side. */
   share: number;
   isNegative: boolean;
   /** `0.40 × 0.83`, or why there is none. */
@@ -121,7 +121,8 @@ export interface PanelModel {
   texts: TextModel[];
   lineage: { ancestors: NameModel[]; children: NameModel[]; more: number };
   replicates: { title: string; runs: ReplicateModel[]; more: number } | null;
-  breakdown: { score: string; rank: string; terms: TermModel[] } | null;
+  /** `below`: so far below zero the bars' scale reaches, in tenths; above it reaches to 1. */
+  breakdown: { score: string; rank: string; terms: TermModel[]; below: number } | null;
   /** `verdict`: proposed for what is said now; `standing`: given already. */
   conclusion: { prefill: string; verdict: Verdict | null; standing: Verdict | null };
 }
@@ -311,15 +312,26 @@ function replicates(view: RecordView): PanelModel["replicates"] {
 }
 
 function breakdown({ score, rank, terms }: NonNullable<RecordView["breakdown"]>): NonNullable<PanelModel["breakdown"]> {
-  return { score: score.toFixed(3), rank: rank === null ? "" : `number ${rank} in the list`, terms: terms.map(termModel) };
+  const models = terms.map(termModel);
+  const lowest = Math.max(0, ...models.filter((term) => term.isNegative).map((term) => term.share));
+  const below = Math.ceil(lowest * 10) / 10;
+  return { score: scoreText(score), rank: rank === null ? "" : `number ${rank} in the list`, terms: models, below };
+}
+
+/** Where a term's bar stands on a scale from −`below` to 1, as shares of its length. */
+export function barPlace({ share, isNegative }: TermModel, below: number): { start: number; width: number } {
+  const zero = below / (1 + below);
+  const width = share / (1 + below);
+  return { start: isNegative ? zero - width : zero, width };
 }
 
 function termModel(term: Term): TermModel {
   const applies = doesApply(term);
-  const working = term.signal !== null && term.weight !== null ? `${term.signal.toFixed(3)} × ${term.weight.toFixed(2)}` : applies ? "" : "does not apply";
+  const { signal, weight } = term;
+  const working = signal !== null && weight !== null ? `${scoreText(signal)} × ${scoreText(weight, 2)}` : applies ? "" : "does not apply";
   return {
-    name: shown(term.name.replace(/_/g, " "), 60),
-    value: term.value.toFixed(3).replace("-", "−"),
+    name: termName(term.name),
+    value: scoreText(term.value),
     share: Math.min(1, Math.abs(term.value)),
     isNegative: term.value < 0,
     working,

@@ -4,7 +4,7 @@ import type { Difference, Experiment, Experiments, Term } from "../protocol";
 import { clipped, counted, line, visibleLines } from "../text";
 import { nextLimit } from "./relatedQuery";
 import type { Row } from "./row";
-import { OUTCOMES, bar, causeWords, doesApply, outcomeWords, score } from "./words";
+import { OUTCOMES, bar, causeWords, doesApply, outcomeWords, score, termName } from "./words";
 
 const NOT_SET = "(not set)";
 /** Here comes first, as in the hover. */
@@ -52,7 +52,7 @@ function closenessWords({ closeness }: Experiment): string {
 
 function summary(experiment: Experiment): string {
   const cause = experiment.cause === null || experiment.cause === "unknown" ? "" : line(causeWords(experiment.cause), 40);
-  const parts = [closenessWords(experiment), resultWords(experiment), cause, `score ${experiment.score.toFixed(2)}`, line(experiment.age, 40)];
+  const parts = [closenessWords(experiment), resultWords(experiment), cause, `score ${score(experiment.score, 2)}`, line(experiment.age, 40)];
   return parts.filter((part) => part !== "").join(" · ");
 }
 
@@ -182,7 +182,7 @@ function scoreRow({ terms, score: value, rank }: Experiment): Row {
 
 /** Numbers of one width come first, so that all bars begin at the same place and can be compared. */
 function termRow(term: Term, place: number): Row {
-  const name = line(term.name.replaceAll("_", " "), 60);
+  const name = termName(term.name);
   const { signal, weight, note } = term;
   const applies = doesApply(term);
   const value = applies ? score(term.value) : "does not apply";

@@ -1,6 +1,7 @@
 /** Outcomes, causes, numbers, ages and bars in few words; the same words as the server's. */
 
 import type { Outcome, Term } from "../protocol";
+import { line } from "../text";
 import type { Icon } from "./row";
 
 interface OutcomeWords {
@@ -46,13 +47,25 @@ export function bar(value: number, cells = 20): string {
   return value < 0 && blocks !== "" ? `−${blocks}` : blocks;
 }
 
-/** A term that is left out of the score, not one that adds nothing to it. */
-export function doesApply({ signal, value }: Pick<Term, "signal" | "value">): boolean {
-  return signal !== null || value !== 0;
+/**
+ * A term that is part of the score, even where it adds nothing to it; of the others the server says the reason.
+ *
+ * The four signals have a weight, 0 where they are left out. The terms that a policy turns on (`lexical_bonus`, `hit_boost`,
+ * `decay_penalty`) have neither signal nor weight.
+ */
+export function doesApply({ signal, weight, value }: Pick<Term, "signal" | "weight" | "value">): boolean {
+  return signal !== null || weight === null || value !== 0;
 }
 
-export function score(value: number): string {
-  return value.toFixed(3);
+/** What is nothing when it is rounded has no sign. */
+export function score(value: number, digits = 3): string {
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+}
+
+/** "lexical bonus" */
+export function termName(name: string): string {
+  return line(name.replaceAll("_", " "), 60);
 }
 
 export function percent(share: number): string {

@@ -1,6 +1,6 @@
 /** The parts of the page that are words and tables. Each takes what the model worked out, and answers with elements. */
 
-import { isDifference, type MetricModel, type NameModel, type PanelModel, type ParameterModel, type TermModel } from "../record/model";
+import { barPlace, isDifference, type MetricModel, type NameModel, type PanelModel, type ParameterModel, type TermModel } from "../record/model";
 import { clippedBlock, clippedValue } from "./clippedText";
 import { button, data, element, type Child } from "./dom";
 import { outcomeIcon, outcomeMark } from "./marks";
@@ -246,7 +246,7 @@ export function replicates(model: PanelModel): Child[] {
 
 export function breakdown({ breakdown: found }: PanelModel): Child[] {
   if (found === null) return [];
-  const hasNegative = found.terms.some((term) => term.isNegative);
+  const { below } = found;
   return [
     element(
       "p",
@@ -254,7 +254,7 @@ export function breakdown({ breakdown: found }: PanelModel): Child[] {
       element("span", { class: "quiet" }, "score "),
       element("strong", { class: "figure" }, found.score),
       found.rank !== "" && element("span", { class: "quiet" }, ` · ${found.rank}`),
-      element("span", { class: "quiet" }, hasNegative ? " · bars go from −1 to 1" : " · a full bar is 1"),
+      element("span", { class: "quiet" }, below > 0 ? ` · bars go from −${below} to 1` : " · a full bar is 1"),
     ),
     element(
       "table",
@@ -264,16 +264,16 @@ export function breakdown({ breakdown: found }: PanelModel): Child[] {
         { class: "unseen" },
         element("tr", {}, ...["term", "share", "value", "signal times weight"].map((name) => element("th", { scope: "col" }, name))),
       ),
-      element("tbody", {}, ...found.terms.map((term) => termRow(term, hasNegative))),
+      element("tbody", {}, ...found.terms.map((term) => termRow(term, below))),
     ),
   ];
 }
 
-function termRow(term: TermModel, hasNegative: boolean): HTMLTableRowElement {
+function termRow(term: TermModel, below: number): HTMLTableRowElement {
   const bar = element("span", { class: `fill${term.isNegative ? " negative" : ""}` });
-  const half = hasNegative ? 50 : 100;
-  bar.style.width = `${term.share * half}%`;
-  if (hasNegative) bar.style.marginInlineStart = term.isNegative ? `${50 - term.share * 50}%` : "50%";
+  const { start, width } = barPlace(term, below);
+  bar.style.width = `${width * 100}%`;
+  bar.style.marginInlineStart = `${start * 100}%`;
   return element(
     "tr",
     { class: term.applies ? null : "idle" },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RecordView } from "../../src/protocol";
-import { durationText, panelModel, preview, webHost } from "../../src/record/model";
+import { barPlace, durationText, panelModel, preview, type TermModel, webHost } from "../../src/record/model";
 
 function view(changes: Partial<RecordView> = {}): RecordView {
   return {
@@ -122,6 +122,36 @@ test("bars of the breakdown have the scale of the score, and terms that do not a
       ["decay penalty", 0.1, true, "", true],
     ],
   );
+});
+
+test("terms that a policy turns on are part of the score, also where they come to nothing", () => {
+  const terms = [
+    { name: "lexical", value: 0.4, signal: 1, weight: 0.4 },
+    { name: "lexical_bonus", value: 0, signal: null, weight: null, note: "5 of 21 terms" },
+    { name: "hit_boost", value: 0.025, signal: null, weight: null },
+    { name: "decay_penalty", value: -0.0312, signal: null, weight: null },
+  ];
+  const found = panelModel(view({ breakdown: { score: -0.00001, rank: 2, terms } })).breakdown;
+  assert.deepEqual(
+    found?.terms.map(({ name, value, working, note, applies }) => [name, value, working, note, applies]),
+    [
+      ["lexical", "0.400", "1.000 × 0.40", "", true],
+      ["lexical bonus", "0.000", "", "5 of 21 terms", true],
+      ["hit boost", "0.025", "", "", true],
+      ["decay penalty", "−0.031", "", "", true],
+    ],
+  );
+  assert.equal(found.score, "0.000", "nothing has no sign");
+});
+
+test("the scale of the bars reaches below zero as far as a term does", () => {
+  const decayed = (value: number) => panelModel(view({ breakdown: { score: 0.3, rank: 2, terms: [{ name: "decay_penalty", value, signal: null, weight: null }] } })).breakdown;
+  assert.deepEqual([0.04, 0, -0.04, -0.1, -0.25, -3].map((value) => decayed(value)?.below), [0, 0, 0.1, 0.1, 0.3, 1]);
+  const term = (value: number) => ({ ...panelModel(view({ breakdown: { score: 0, rank: 1, terms: [{ name: "x", value, signal: 1, weight: 1 }] } })).breakdown?.terms[0] } as TermModel);
+  assert.deepEqual(barPlace(term(0.75), 0), { start: 0, width: 0.75 });
+  assert.deepEqual(barPlace(term(1), 1), { start: 0.5, width: 0.5 });
+  assert.deepEqual(barPlace(term(-1), 1), { start: 0, width: 0.5 });
+  assert.deepEqual(barPlace(term(-0.5), 1), { start: 0.25, width: 0.25 });
 });
 
 test("the verdict that stands is told apart from the one that is proposed", () => {

@@ -104,6 +104,26 @@ test("the breakdown is shown as it came, with a bar each", () => {
   assert.equal(terms[2]?.tooltip(), "recency 0.100 = weight 0.200 × signal 0.500");
 });
 
+test("terms that a policy turns on stand among the others, with their sign", () => {
+  const terms = [
+    { name: "lexical", value: 0.4, signal: 1, weight: 0.4 },
+    { name: "lexical_bonus", value: 0, signal: null, weight: null, note: "5 of 21 terms" },
+    { name: "hit_boost", value: 0.025, signal: null, weight: null },
+    { name: "decay_penalty", value: -0.05, signal: null, weight: null, note: "a year old" },
+  ];
+  const row = only({ terms, score: -0.012 });
+  assert.match(row.description, / · score −0\.01 · /);
+  const score = below(row, "score");
+  assert.equal(score.label, "Score −0.012");
+  assert.deepEqual(shown(score), ["0.400|████████ lexical", "0.000|lexical bonus", "0.025|▌ hit boost", "−0.050|−█ decay penalty"]);
+  const rows = score.children?.() ?? [];
+  assert.deepEqual(
+    rows.map((one) => one.tooltip()),
+    ["lexical 0.400 = weight 0.400 × signal 1.000", "lexical bonus 0.000\n5 of 21 terms", "hit boost 0.025", "decay penalty −0.050\na year old"],
+  );
+  assert.deepEqual(rows.map((one) => one.spoken), ["lexical 0.400", "lexical bonus 0.000", "hit boost 0.025", "decay penalty −0.050"]);
+});
+
 test("where nobody wrote why, one click does", () => {
   const why = below(only({ why: "", why_kind: "none" }), "why");
   assert.equal(why.label, "Nobody wrote why");

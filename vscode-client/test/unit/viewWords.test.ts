@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OUTCOMES, ago, bar, outcomeWords, percent } from "../../src/views/words";
+import { OUTCOMES, ago, bar, outcomeWords, percent, score } from "../../src/views/words";
 
 test("a bar has 20 cells for 1, an eighth of a cell fine", () => {
   assert.equal(bar(1), "█".repeat(20));
@@ -17,6 +17,11 @@ test("a bar is never longer than its cells, and says when it is negative", () =>
   assert.equal(bar(7, 8), "█".repeat(8));
   assert.equal(bar(-0.05), "−█");
   assert.equal(bar(Number.NaN), "");
+});
+
+test("a score has three digits and a sign, but for nothing", () => {
+  assert.deepEqual([0.7123, -0.05, -0.0004, 0, -0, 1.25].map((value) => score(value)), ["0.712", "−0.050", "0.000", "0.000", "0.000", "1.250"]);
+  assert.deepEqual([score(-0.014, 2), score(-0.004, 2)], ["−0.01", "0.00"]);
 });
 
 test("shares are neither none nor all unless they are", () => {
