@@ -379,6 +379,12 @@ class Session:
         self._tell_of([folder])
         self._analyse_all(folder)
 
+    def look_anew(self, folder: Folder) -> None:
+        """Analyses a folder's documents again, for a reason that is neither in its pool nor in its settings."""
+        folder.revision += 1
+        self._tell_of([folder])
+        self._analyse_all(folder)
+
     def _analyse_all(self, folder: Folder) -> None:
         for document in self.documents.values():
             if document.folder is folder:
