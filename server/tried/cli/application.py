@@ -12,8 +12,11 @@ from tried.cli.check import check
 from tried.cli.conclude import conclude
 from tried.cli.demo import demo
 from tried.cli.diff import diff
+from tried.cli.explain import explain
+from tried.cli.hits import hits
 from tried.cli.import_source import import_source
 from tried.cli.lineage import lineage
+from tried.cli.policies import policies
 from tried.cli.pool import pool
 from tried.cli.rank import rank
 from tried.cli.record import record
@@ -29,7 +32,23 @@ application = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (check, rank, pool, conclude, triage, record, audit, lineage, diff, allow, serve, demo):
+for _command in (
+    check,
+    rank,
+    explain,
+    policies,
+    pool,
+    conclude,
+    triage,
+    record,
+    audit,
+    lineage,
+    diff,
+    hits,
+    allow,
+    serve,
+    demo,
+):
     application.command()(_command)
 application.command("import")(import_source)
 

@@ -24,6 +24,7 @@ from tried.cli.options import (
     tell_of_unread,
 )
 from tried.cli.output import complain, console, line_of, write_json
+from tried.cli.policy_options import Overrides, PolicyName, requested
 from tried.cli.ranking_text import how_ordered, print_ranking
 from tried.ranking.query import RetrievalQuery
 from tried.render.reports import ranking_report
@@ -37,6 +38,8 @@ def rank(
         Path | None,
         typer.Option(metavar="FINGERPRINT.json", show_default=False, help="An architecture to go with --text."),
     ] = None,
+    policy: PolicyName = None,
+    overrides: Overrides = None,
     pools: Pools = None,
     research_line: Annotated[
         str | None, typer.Option("--research-line", metavar="LINE", help="Only records of this research line.")
@@ -62,15 +65,17 @@ def rank(
         must_exist(file)
     workspace = open_workspace(folder_of(file) if file else folder_of_here(), pools)
     tell_of_unread(workspace, pools)
+    asked = requested(workspace, policy, overrides)
     query = (
-        _query_of_file(file, workspace)
+        query_of_file(file, workspace)
         if file
         else RetrievalQuery(text=text or "", architecture=_fingerprint(architecture) if architecture else None)
     )
     query = dataclasses.replace(query, research_line=research_line, tags=tuple(tag or ()), source=source)
-    ranking = workspace.rank(query, moment, limit)
+    ranking = workspace.rank(query, moment, limit, asked.policy)
     if as_json:
-        write_json(ranking_report(query, ranking, moment, workspace.settings.metrics.directions))
+        directions = workspace.settings.metrics.directions
+        write_json(ranking_report(query, ranking, moment, directions, requested=asked))
     elif ranking:
         if remark := how_ordered(query, ranking[0]):
             console().print(line_of(remark))
@@ -81,7 +86,7 @@ def rank(
         console().print(line_of("no record passes these filters; `tried pool` shows what there is"))
 
 
-def _query_of_file(path: Path, workspace: Workspace) -> RetrievalQuery:
+def query_of_file(path: Path, workspace: Workspace) -> RetrievalQuery:
     """What a file asks of the pool, whether it looks like a config or not: somebody named it."""
     from tried.analysis import not_worth_reading, query_of
     from tried.draft.draft import drafts_of

@@ -12,12 +12,12 @@ from tried.pool.headline import line_about
 from tried.pool.history.run import Ending
 from tried.pool.pool import PoolSnapshot
 from tried.pool.sources.tables.results_table import KIND as RESULTS_TABLE
-from tried.ranking.breakdown import ScoredRecord, Term
+from tried.ranking.breakdown import ScoredRecord
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.tokenizer import tokenize
 from tried.record_names import native_ids
 from tried.render.escape import plain, shortened
-from tried.render.words import CELLS_PER_POINT, MARKS, ending_of, when
+from tried.render.words import CELLS_PER_POINT, MARKS, ending_of, number, when
 
 SHADES = (
     ("lexical", "█", "cyan"),
@@ -25,7 +25,11 @@ SHADES = (
     ("recency", "▒", "blue"),
     ("importance", "░", "green"),
 )
+OPTIONAL_SHADES = (("lexical_bonus", "▚", "bright_cyan"), ("hit_boost", "▀", "yellow"))
+"""Of terms that a policy may turn on; one that takes from the score has no shade, it makes the bar shorter."""
+
 STYLES: dict[Ending, str] = {"dead_end": "bold red", "worked": "bold green", "open": "dim"}
+PENALTY = "decay_penalty"
 NAME_LENGTH = 60
 HEADLINE_LENGTH = 140
 
@@ -47,6 +51,9 @@ def print_ranking(ranking: Sequence[ScoredRecord], snapshot: PoolSnapshot, now: 
     """
     out = console()
     natives = native_ids(snapshot)
+    scores = [number(scored.score) for scored in ranking]
+    width = max(map(len, scores), default=0)
+    point = CELLS_PER_POINT / max(1.0, *(scored.score for scored in ranking))
     for place, scored in enumerate(ranking, start=1):
         record = scored.record
         ending = ending_of(snapshot, record.id)
@@ -60,8 +67,8 @@ def print_ranking(ranking: Sequence[ScoredRecord], snapshot: PoolSnapshot, now: 
         date = when(record, now)
         out.print(
             Text.assemble(
-                f"{place:>3}  {scored.score:.3f}  ",
-                _bar(scored.terms),
+                f"{place:>3}  {scores[place - 1]:>{width}}  ",
+                bar_of(scored, point),
                 "  ",
                 (MARKS[ending], STYLES[ending]),
                 f" {plain(shown)}",
@@ -70,23 +77,33 @@ def print_ranking(ranking: Sequence[ScoredRecord], snapshot: PoolSnapshot, now: 
             )
         )
         if told:
-            out.print(line_of(" " * (14 + CELLS_PER_POINT), shortened(told, HEADLINE_LENGTH)))
+            out.print(line_of(" " * (9 + width + CELLS_PER_POINT), shortened(told, HEADLINE_LENGTH)))
+    out.print(_legend(ranking), style="dim")
+
+
+def _legend(ranking: Sequence[ScoredRecord]) -> Text:
+    """The four that are always there, and those of the others that occur."""
+    occurring = {term.name for scored in ranking for term in scored.terms if term.value}
     legend = Text("     ")
-    for name, block, style in SHADES:
+    for name, block, style in (*SHADES, *(shade for shade in OPTIONAL_SHADES if shade[0] in occurring)):
         legend.append(f"{block * 2} ", style)
         legend.append(f"{name}  ")
+    if PENALTY in occurring:
+        legend.append(f"shorter by {PENALTY}  ")
     legend.append(f"{MARKS['dead_end']} dead end  {MARKS['worked']} worked")
-    out.print(legend, style="dim")
+    return legend
 
 
-def _bar(terms: Sequence[Term]) -> Text:
-    """The whole bar is as long as the score says; a term's share of it is rounded so that the length stays right."""
+def bar_of(scored: ScoredRecord, point: float = CELLS_PER_POINT) -> Text:
+    """The whole bar is as long as the score says, of which one point takes so many cells; a term's share of it is
+    rounded so that the length stays right. What a term takes from the score is cut off at the end."""
     bar = Text()
     total = 0.0
-    values = {term.name: max(0.0, term.value) for term in terms}
-    for name, block, style in SHADES:
-        before = round(total * CELLS_PER_POINT)
+    end = round(max(0.0, scored.score) * point)
+    values = {term.name: max(0.0, term.value) for term in scored.terms}
+    for name, block, style in (*SHADES, *OPTIONAL_SHADES):
+        before = min(end, round(total * point))
         total += values.get(name, 0.0)
-        bar.append(block * (round(total * CELLS_PER_POINT) - before), style)
+        bar.append(block * (min(end, round(total * point)) - before), style)
     bar.append(" " * max(0, CELLS_PER_POINT - len(bar)))
     return bar

@@ -14,6 +14,7 @@ from lsprotocol import types as t
 
 from tried.lsp import (
     absence,
+    calibration,
     code_actions,
     code_lens,
     commands,
@@ -24,12 +25,14 @@ from tried.lsp import (
     diagnostics,
     document_links,
     experiments,
+    explain,
     findings_list,
     hover,
     inlay_hints,
     lens_refresh,
     lifecycle,
     notices,
+    policies,
     record,
     related,
     settings_problems,
@@ -63,6 +66,8 @@ HANDLERS: dict[str, Callable[[Session, Any], Any]] = {
     related.METHOD: related.related,
     experiments.METHOD: experiments.experiments,
     absence.METHOD: absence.absence,
+    explain.METHOD: explain.explain,
+    policies.METHOD: policies.policies,
     findings_list.METHOD: findings_list.findings_list,
     record.METHOD: record.record,
     status.METHOD: status.status,
@@ -72,6 +77,8 @@ CUSTOM_PARAMS: dict[str, type[Any]] = {
     related.METHOD: related.RelatedParams,
     experiments.METHOD: experiments.ExperimentsParams,
     absence.METHOD: absence.AbsenceParams,
+    explain.METHOD: explain.ExplainParams,
+    policies.METHOD: policies.PoliciesParams,
     findings_list.METHOD: findings_list.FindingsParams,
     record.METHOD: record.RecordParams,
     status.METHOD: status.StatusParams,
@@ -113,6 +120,7 @@ SUBSCRIBERS = (
     notices.subscribe,
     consents.subscribe,
     lens_refresh.subscribe,
+    calibration.subscribe,
 )
 
 

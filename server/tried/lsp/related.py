@@ -9,8 +9,10 @@ import attrs
 from lsprotocol import types as t
 
 from tried.lsp.open_document import Analysed, Document
+from tried.lsp.requested_policies import policy_asked_for
 from tried.lsp.session import Session
 from tried.render.reports import ranking_report
+from tried.settings.requested_policy import RequestedPolicy
 
 METHOD = "tried/related"
 DID_ANALYSE = "tried/didAnalyse"
@@ -19,10 +21,13 @@ MAX_LIMIT = 1000
 
 @attrs.define
 class RelatedParams:
-    """`limit`: at most so many; as many as the settings say (`ranking.limit`) where it is absent."""
+    """`limit`: at most so many; as many as the settings say (`ranking.limit`) where it is absent. `policy` and `set`
+    (knob → value) hold for this request alone."""
 
     text_document: t.TextDocumentIdentifier
     limit: int | None = None
+    policy: str | None = None
+    set: dict[str, Any] | None = None
 
 
 def subscribe(session: Session) -> None:
@@ -30,24 +35,29 @@ def subscribe(session: Session) -> None:
 
 
 async def related(session: Session, params: RelatedParams) -> dict[str, Any] | None:
-    """`tried.ranking/v1` with `uri` and `version`, of what is in the editor; null for a document that is no config."""
+    """`tried.ranking/v1` with `uri` and `version`, of what is in the editor; null for a document that is no config.
+    Raises JsonRpcInvalidParams for a policy or a knob that is not known."""
     document = session.documents.get(params.text_document.uri)
     known = await session.analysed(document, patience=None) if document else None
     if document is None or known is None or known.analysis is None or not known.analysis.is_config:
         return None
-    report = await session.in_background(_report, known, params.limit)
+    asked = policy_asked_for(known.settings, params.policy, params.set)
+    report = await session.in_background(_report, known, params.limit, asked)
     return {**report, "uri": document.uri, "version": known.text.version}
 
 
-def _report(known: Analysed, limit: int | None) -> dict[str, Any]:
+def _report(known: Analysed, limit: int | None, asked: RequestedPolicy) -> dict[str, Any]:
+    """What was analysed stays as it is, whatever policy is asked for."""
     from tried.analysis import rank_in
 
     assert known.analysis is not None
-    query, ranking = known.analysis.query, known.analysis.ranking
-    if query is not None and limit is not None and limit > len(ranking):
-        ranking = tuple(rank_in(known.snapshot, query, known.now, known.settings, min(limit, MAX_LIMIT)))
+    query, ranking, hits = known.analysis.query, known.analysis.ranking, known.analysis.hits
+    if query is not None and (asked.is_requested or (limit is not None and limit > len(ranking))):
+        wanted = None if limit is None else min(max(0, limit), MAX_LIMIT)
+        found = rank_in(known.snapshot, query, known.now, known.settings, wanted, policy=asked.policy, hits=hits)
+        ranking = tuple(found)
     shown = ranking if limit is None else ranking[: max(0, limit)]
-    return ranking_report(query, shown, known.now, known.snapshot.directions)
+    return ranking_report(query, shown, known.now, known.snapshot.directions, requested=asked)
 
 
 def _tell(session: Session, document: Document) -> None:

@@ -1,36 +1,23 @@
-"""Why a record that somebody named is not in the list of related experiments."""
+"""Why a record that somebody named is not in the list of related experiments.
+
+Invariant: of one question, absence and `explain.py` agree on score, terms, filter and time to live. What they count
+differs: experiments here, single records there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
-from tried.pool.record import ExperimentRecord, sources_of
-from tried.ranking.breakdown import ScoredRecord, Term
-from tried.ranking.rank import Placing, placing_of
+from tried.ranking.breakdown import ScoredRecord
+from tried.ranking.rank import placing_of
 from tried.record_names import find_record, short_id
+from tried.related.dropping import NO_LIST, Question, below_the_cut, why_unranked
 from tried.related.experiments import RelatedExperiments
-from tried.related.outcome import Outcome, outcome_of
+from tried.related.explain import why_unknown
 
-DroppedBy = Literal["filter", "cut", "replicate", "unknown"]
-
-_CAME_TO: Final[dict[Outcome, tuple[str, str]]] = {
-    "dead_end": ("dead ends", "is a dead end"),
-    "works": ("what worked", "worked"),
-    "inconclusive": ("what is inconclusive", "is inconclusive"),
-    "running": ("what still runs", "still runs"),
-    "unknown": ("what has no known outcome", "has no known outcome"),
-}
-"""What a list is narrowed to, and what is said of a record."""
-
-_SHOWN_TAGS: Final = 5
-_WORDS: Final[dict[str, str]] = {
-    "lexical": "the words in common",
-    "structural": "the likeness of its architecture",
-    "recency": "its age",
-    "importance": "what it has to tell",
-}
+DroppedBy = Literal["filter", "ttl", "cut", "replicate", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +35,39 @@ class Absence:
 def absence_of(named: str, related: RelatedExperiments, limit: int, *, is_partial: bool = False) -> Absence:
     """`named` as people name records; `limit` as in `RelatedExperiments.listed`. `is_partial`: the pool is still being
     read."""
-    found = find_record(related.snapshot, named)
-    if found.record is None:
-        more = " The pool is still being read: it may yet come." if is_partial else ""
-        answer = _sentence(found.why_not(named.strip() or "without a name"))
-        return Absence(None, f"{answer}{more}", dropped_by="unknown")
-    record = found.record
-    query = related.query
-    if query is None:
-        return Absence(record.id, "There is no list yet: the file states nothing that could be ranked by.")
+    record = find_record(related.snapshot, named).record
+    if record is None:
+        return Absence(None, why_unknown(named, related.snapshot, is_partial=is_partial), dropped_by="unknown")
+    question = Question.of(related)
+    if question is None:
+        return Absence(record.id, NO_LIST)
     own = placing_of(
-        [record.id], query, related.snapshot.index, now=related.now, policy=related.policy, among=related.among
+        [record.id],
+        question.query,
+        question.snapshot.index,
+        now=question.now,
+        policy=question.policy,
+        hits=question.hits,
+        among=question.among,
     )
     place = related.place_of(record.id)
     if own is None or place is None:
-        return Absence(record.id, _sentence("; ".join(_reasons(record, related))), dropped_by="filter")
+        dropped_by, why = why_unranked(record, question)
+        return Absence(record.id, why, dropped_by=dropped_by)
     rank, best = place
     replicates = {run.id for run in related.grouping.replicates_of(record.id)} or {record.id}
     last = related.last_rank(limit)
     if rank > last and (why := _closeness(replicates, limit, related)):
-        answer = f"It is in the list whatever its score, since {why}; by its score it is number {rank}."
+        answer = f"It is in the list whatever its score, since {why}; by its score it is number {rank:,}."
         return Absence(record.id, answer, rank, own.best)
     if rank > last:
-        return Absence(record.id, _cut(own, rank, last, related), rank, own.best, "cut")
+        listed = related.ranked(last)
+        answer = below_the_cut(own.best, rank, related.total, last, listed[-1] if listed else None)
+        return Absence(record.id, answer, rank, own.best, "cut")
     if best.record.id == record.id:
-        return Absence(record.id, f"It is in the list, as number {rank}.", rank, own.best)
+        return Absence(record.id, f"It is in the list, as number {rank:,}.", rank, own.best)
     answer = (
-        f"It is one of {len(replicates)} runs of one experiment, which stand in one row: number {rank},"
+        f"It is one of {len(replicates)} runs of one experiment, which stand in one row: number {rank:,},"
         f" {short_id(best.record.id)}, which ranks higher."
     )
     return Absence(record.id, answer, rank, own.best, "replicate")
@@ -86,53 +79,3 @@ def _closeness(replicates: Collection[str], limit: int, related: RelatedExperime
     if closest is None or not any(each in replicates for each in closest.records[: max(0, limit)]):
         return ""
     return "it is what the file describes" if closest.closeness == "repeat" else "nothing is nearer to the file"
-
-
-def _reasons(record: ExperimentRecord, related: RelatedExperiments) -> Iterator[str]:
-    """What of the filter the record does not have."""
-    chosen = related.chosen
-    if chosen.outcome is not None and (came_to := outcome_of(record, related.snapshot)) != chosen.outcome:
-        yield f"the list is narrowed to {_CAME_TO[chosen.outcome][0]}, and this one {_CAME_TO[came_to][1]}"
-    if chosen.research_line is not None and record.research_line != chosen.research_line:
-        own = record.research_line or "no research line"
-        yield f"the list is narrowed to {chosen.research_line}, and this one belongs to {own}"
-    if chosen.tag is not None and chosen.tag not in record.tags:
-        yield f"the list is narrowed to the tag {chosen.tag}, and this one has {_tags(record.tags)}"
-    if chosen.source is not None and chosen.source not in sources_of(record):
-        own = ", ".join(sources_of(record))
-        yield f"the list is narrowed to {chosen.source}, and this one comes from {own}"
-    if chosen.text and not related.holds_text(record.id):
-        yield f"the list is narrowed to what contains “{chosen.text.strip()}”, and this one does not"
-
-
-def _tags(tags: Sequence[str]) -> str:
-    if not tags:
-        return "no tag"
-    shown = ", ".join(tags[:_SHOWN_TAGS])
-    return f"{'the tag' if len(tags) == 1 else 'the tags'} {shown}{', …' if len(tags) > _SHOWN_TAGS else ''}"
-
-
-def _cut(own: Placing, rank: int, last_rank: int, related: RelatedExperiments) -> str:
-    """Its place, and what it would take to be listed by its score."""
-    listed = related.ranked(last_rank)
-    how_many = "none is listed for its score" if not last_rank else "only the first is listed"
-    if last_rank > 1:
-        how_many = f"the first {last_rank:,} are listed"
-    place = f"It is number {rank:,} of {related.total:,}, and {how_many}."
-    if not listed:
-        return place
-    last = listed[-1]
-    if last.score <= own.best.score:
-        return f"{place} Its score is that of the last of these ({last.score:.3f}), and then the id decides."
-    wanted = max(zip(last.terms, own.best.terms, strict=True), key=lambda pair: pair[0].value - pair[1].value)
-    scores = f"It has {own.best.score:.3f}, the last of these {last.score:.3f}"
-    return f"{place} {scores}; most is wanting in {_asked(*wanted)}."
-
-
-def _asked(last: Term, own: Term) -> str:
-    words = _WORDS.get(own.name, own.name)
-    return f"{words} ({own.name} {own.value:.3f}, there {last.value:.3f}{f': {own.note}' if own.note else ''})"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"

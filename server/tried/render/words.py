@@ -14,6 +14,7 @@ CELLS_PER_POINT: Final = 20
 
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _DAY: Final = 86_400.0
+_HUGE: Final = 1e6
 MARKS: Final[dict[Ending, str]] = {"dead_end": "✗", "worked": "✓", "open": "·"}
 
 
@@ -69,7 +70,10 @@ def bar(value: float) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
+    """With so many decimals; what no column could hold is told in a few digits."""
+    if value is None:
+        return "–"
+    return f"{value:z.{digits}f}" if abs(value) < _HUGE else f"{value:.{digits}g}"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -16,11 +16,13 @@ MOST_OVERRIDES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class RequestedPolicy:
-    """`name` is that of the policy it is or began with. `is_requested`: somebody asked for it, and is told its knobs."""
+    """`name` is that of the policy it is or began with. `is_requested`: somebody asked for it, and is told its knobs;
+    `has_overrides`: of which some were set for this request."""
 
     name: str
     policy: Policy
-    is_requested: bool
+    is_requested: bool = False
+    has_overrides: bool = False
 
 
 def requested_policy(
@@ -30,9 +32,9 @@ def requested_policy(
     does not take."""
     if overrides is not None and len(overrides) > MOST_OVERRIDES:
         raise PolicyError(f"{len(overrides):,} knobs are set; at most {MOST_OVERRIDES} are taken")
-    policy = policy_of(settings, name, overrides or None)
-    is_requested = name is not None or bool(overrides)
-    return RequestedPolicy(active_name(settings) if name is None else name, policy, is_requested)
+    began_with = active_name(settings) if name is None else name
+    policy = policy_of(settings, began_with, overrides or None)
+    return RequestedPolicy(began_with, policy, name is not None or bool(overrides), bool(overrides))
 
 
 def active_name(settings: Settings) -> str:
