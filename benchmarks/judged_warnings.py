@@ -25,12 +25,12 @@ from tried.findings.claim import LOUDNESS
 from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.record import ExperimentRecord
 from tried.ranking.index import RankingIndex
-from tried.ranking.policy import Policy
+from tried.ranking.policy import Policy, Weights
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.rank import rank
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
-WORDS_ALONE = Policy(lexical=1.0, structural=0.0, recency=0.0, importance=0.0)
+WORDS_ALONE = Policy(weights=Weights(lexical=1.0, structural=0.0, recency=0.0, importance=0.0))
 
 
 @dataclass

@@ -26,13 +26,13 @@ from pydantic import ValidationError
 
 from tried.architecture import ArchitectureFingerprint
 from tried.pool.record import ExperimentRecord
-from tried.ranking import Policy, RankingIndex, RetrievalQuery, rank, tokenize
+from tried.ranking import Policy, RankingIndex, RetrievalQuery, Weights, rank, tokenize
 from tried.ranking.bag import bag_of
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 LIMIT = 20
 Result = TypeVar("Result")
-WORDS_ALONE = Policy(lexical=1, structural=0, recency=0, importance=0)
+WORDS_ALONE = Policy(weights=Weights(lexical=1, structural=0, recency=0, importance=0))
 
 
 class PlainBm25:

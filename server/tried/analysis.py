@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 from tried.draft.entries import Problem
 from tried.findings.finding import Finding
 from tried.ranking.breakdown import ScoredRecord
+from tried.ranking.hits import NO_HITS, Hits
 from tried.record_names import Found, find_record
 from tried.settings import Settings, Silence
 
 if TYPE_CHECKING:
     from tried.draft.draft import ExperimentDraft
+    from tried.evaluation.calibration import Calibration
     from tried.findings.settings import FindingSettings
     from tried.pool.pool import PoolSnapshot, SourceReport
     from tried.ranking.policy import Policy
@@ -32,8 +34,8 @@ class Analysis:
     """What tried knows of one text. `generation` is that of the snapshot it was made from.
 
     `passed_over` says why the text was not looked at (too large, binary, of no known language); such a text is no
-    config. `ranking` holds at most `Settings.ranking.limit` records, the best first. `mistakes` are the comments that
-    were to silence something and do not.
+    config. `ranking` holds at most `Settings.ranking.limit` records, the best first, ranked with `hits`. `mistakes` are
+    the comments that were to silence something and do not.
     """
 
     path: Path | None
@@ -43,6 +45,7 @@ class Analysis:
     drafts: tuple[ExperimentDraft, ...] = ()
     findings: tuple[Finding, ...] = ()
     query: RetrievalQuery | None = None
+    hits: Hits = field(default_factory=lambda: NO_HITS)
     ranking: tuple[ScoredRecord, ...] = ()
     problems: tuple[Problem, ...] = ()
     mistakes: tuple[Problem, ...] = ()
@@ -60,8 +63,11 @@ def analyse(
     folder: Path | None = None,
     saved_at: datetime | None = None,
     ranked: bool = True,
+    hits: Hits = NO_HITS,
+    calibration: Calibration | None = None,
 ) -> Analysis:
-    """Drafts, findings and (`ranked`) related experiments of a text.
+    """Drafts, findings and (`ranked`) related experiments of a text. `hits` tell how often records were of use,
+    `calibration` which kinds of evidence speak in the hover alone.
 
     `folder` is the workspace that `path` lies in, `saved_at` when the file was last written, if the text is what it
     holds: runs that it started since are not held against it.
@@ -98,9 +104,10 @@ def analyse(
         nothing,
         is_config=True,
         drafts=drafts,
-        findings=_findings(drafts, path, place, folder, snapshot, settings, saved_at),
+        findings=_findings(drafts, path, place, folder, snapshot, settings, saved_at, calibration),
         query=query,
-        ranking=tuple(rank_in(snapshot, query, now, settings)) if query and ranked else (),
+        hits=hits,
+        ranking=tuple(rank_in(snapshot, query, now, settings, hits=hits)) if query and ranked else (),
         problems=tuple(problem for draft in drafts for problem in draft.problems),
         mistakes=tuple(_mistakes(written, retries)),
     )
@@ -155,38 +162,54 @@ def rank_in(
     settings: Settings,
     limit: int | None = None,
     also: Collection[str] = (),
+    policy: Policy | None = None,
+    hits: Hits = NO_HITS,
 ) -> list[ScoredRecord]:
-    """The pool's records for a query with the policy that the settings ask for: the one way to a ranking.
+    """The pool's records for a query with a policy, or with the active one: the one way to a ranking.
 
     The records of the ids in `also` follow, wherever they rank.
     """
     from tried.ranking.rank import rank
 
-    policy = ranking_policy(settings)
-    return rank(query, snapshot.index, now=now, limit=limit or settings.ranking.limit, policy=policy, also=also)
+    return rank(
+        query,
+        snapshot.index,
+        now=now,
+        limit=limit or settings.ranking.limit,
+        policy=policy or ranking_policy(settings),
+        hits=hits,
+        also=also,
+    )
 
 
 def rank_of_in(
-    snapshot: PoolSnapshot, query: RetrievalQuery, now: datetime, settings: Settings, record_id: str
+    snapshot: PoolSnapshot,
+    query: RetrievalQuery,
+    now: datetime,
+    settings: Settings,
+    record_id: str,
+    policy: Policy | None = None,
+    hits: Hits = NO_HITS,
 ) -> tuple[int, ScoredRecord] | None:
     """(place from 1, the record with its score) of one record in that ranking; None if the pool does not have it."""
     from tried.ranking.rank import rank_of
 
-    return rank_of(query, snapshot.index, record_id, now=now, policy=ranking_policy(settings))
+    policy = policy or ranking_policy(settings)
+    return rank_of(query, snapshot.index, record_id, now=now, policy=policy, hits=hits)
 
 
 def ranking_policy(settings: Settings) -> Policy:
-    """The part of the settings that decides how records are ranked."""
-    from tried.ranking.policy import Policy
+    """The policy that is active; the default one where the settings name none that there is."""
+    from tried.settings.policies import active_policy
 
-    return Policy(half_life_days=settings.ranking.half_life_days)
+    return active_policy(settings)
 
 
 def finding_settings(settings: Settings) -> FindingSettings:
     """The part of the settings that decides when to speak."""
     from tried.findings.settings import FindingSettings
 
-    thresholds = settings.findings.model_dump(exclude={"enable", "severity"})
+    thresholds = settings.findings.model_dump(exclude={"enable", "severity", "calibrate"})
     return FindingSettings(research_line=settings.research_line, severity=settings.findings.severity, **thresholds)
 
 
@@ -235,6 +258,7 @@ def _findings(
     snapshot: PoolSnapshot,
     settings: Settings,
     saved_at: datetime | None,
+    calibration: Calibration | None,
 ) -> tuple[Finding, ...]:
     from tried.findings import find
 
@@ -242,6 +266,10 @@ def _findings(
         return ()
     thresholds = finding_settings(settings)
     found = [finding for draft in drafts for finding in find(draft, snapshot.history, thresholds, saved_at)]
+    if calibration:
+        from tried.evaluation.calibration import calibrated
+
+        found = calibrated(found, calibration)
     return tuple(
         sorted(
             (

@@ -47,6 +47,6 @@ def test_the_thresholds_are_those_of_the_code() -> None:
 def test_the_weights_are_those_of_the_policy() -> None:
     weights = re.findall(r"(\d\.\d+)·(\w+)", RANKING)
     assert [(float(weight), name) for weight, name in weights[:4]] == [
-        (getattr(DEFAULT_POLICY, name), name) for name in ("lexical", "structural", "recency", "importance")
+        (getattr(DEFAULT_POLICY.weights, name), name) for name in ("lexical", "structural", "recency", "importance")
     ]
     assert f"halves every {DEFAULT_POLICY.half_life_days:.0f} days" in RANKING

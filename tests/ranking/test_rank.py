@@ -8,7 +8,7 @@ import pytest
 
 from tried.architecture import ArchitectureEdge, ArchitectureFingerprint
 from tried.pool.record import ExperimentRecord
-from tried.ranking import Policy, RankingIndex, RetrievalQuery, ScoredRecord, Term, rank, recency
+from tried.ranking import Policy, RankingIndex, RetrievalQuery, ScoredRecord, Term, Weights, rank, recency
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -149,10 +149,12 @@ class TestVectors:
         }
 
     def test_the_breakdown_shows_both_parts(self) -> None:
-        results = rank(RetrievalQuery("alpha", vector=[1, 0], embedder_id="m"), self.POOL, now=NOW)
-        inputs = {result.record.id: result.terms[0].inputs for result in results}
-        assert inputs["near"] == {"bm25": 1.0, "cosine": close(0.6)}
-        assert inputs["none"] is None
+        query = RetrievalQuery("alpha", vector=[1, 0], embedder_id="m")
+        inputs = {each.record.id: each.terms[0].inputs or {} for each in rank(query, self.POOL, now=NOW, detailed=True)}
+        assert (inputs["near"]["normalised"], inputs["near"]["cosine"]) == (1.0, close(0.6))
+        assert inputs["none"]["normalised"] == 1.0
+        assert "cosine" not in inputs["none"]
+        assert all(term.inputs is None for each in rank(query, self.POOL, now=NOW) for term in each.terms)
 
     def test_without_words_the_vectors_alone_apply(self) -> None:
         lexical = self.lexical(RetrievalQuery(vector=[1, 0], embedder_id="m"))
@@ -202,12 +204,12 @@ class TestRecency:
 class TestPolicy:
     def test_other_weights(self) -> None:
         pool = [record("a", name="alpha", timestamp=days_ago(0))]
-        policy = Policy(lexical=1, structural=9, recency=2, importance=1)
+        policy = Policy(weights=Weights(lexical=1, structural=9, recency=2, importance=1))
         (result,) = rank(RetrievalQuery("alpha"), pool, now=NOW, policy=policy)
         assert result.score == close((1 * 1 + 2 * 1 + 1 * 0.3) / 4)
 
     def test_all_weights_zero_give_scores_of_zero_in_order_of_id(self) -> None:
-        policy = Policy(lexical=0, structural=0, recency=0, importance=0)
+        policy = Policy(weights=Weights(lexical=0, structural=0, recency=0, importance=0))
         results = rank(RetrievalQuery("alpha"), [record("b", name="alpha"), record("a")], now=NOW, policy=policy)
         assert [(result.record.id, result.score) for result in results] == [("a", 0.0), ("b", 0.0)]
 

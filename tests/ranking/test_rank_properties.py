@@ -8,7 +8,8 @@ from naive_ranking import naive_rank
 from ranking_strategies import NOW, queries, records
 
 from tried.pool.record import ExperimentRecord
-from tried.ranking import Policy, RankingIndex, RetrievalQuery, ScoredRecord, rank
+from tried.ranking import Policy, RankingIndex, RetrievalQuery, ScoredRecord, Weights, rank
+from tried.ranking.scoring import SIGNALS
 
 ids = st.integers(0, 30).map(str)
 pools = st.lists(records(ids), max_size=12)
@@ -48,7 +49,7 @@ def test_so_it_does_under_other_policies(
     half_life: float,
 ) -> None:
     pool = list({record.id: record for record in pool}.values())
-    policy = Policy(*weights, half_life_days=half_life)
+    policy = Policy(weights=Weights(**dict(zip(SIGNALS, weights, strict=True))), half_life_days=half_life)
     results = {result.record.id: result.score for result in rank(query, pool, now=NOW, policy=policy)}
     expected = {id: score for id, score, *_ in naive_rank(query, pool, NOW, weights, half_life)}
     assert results.keys() == expected.keys()

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from pydantic.fields import FieldInfo
 
+from tried.ranking.policy import Weights
 from tried.settings import RemoteSettings, Settings, Silence, SourceSettings, load_settings
 from tried.settings.extension_manifest import (
     CATEGORIES,
@@ -61,7 +62,7 @@ class TestSchemaOfTriedToml:
 
     def test_every_table_is_closed_and_everything_is_described(self, schema: Any) -> None:
         tables = [one for one in objects(schema) if one.get("type") == "object" and "properties" in one]
-        assert len(tables) == 17  # the whole, 13 groups, and the three of [[pool.sources]], [[remote]], [[silence]]
+        assert len(tables) == 23  # the whole, 14 groups, a policy with its 4, [[pool.sources]], [[remote]], [[silence]]
         for table in tables:
             assert table["additionalProperties"] is False
             assert all(len(one["description"]) > 15 for one in table["properties"].values())
@@ -80,6 +81,8 @@ class TestSchemaOfTriedToml:
             "inlay_hints.enable = true\n[editor]\ndebounce_ms = 0\nmax_file_bytes = 104857600\n",
             '[[remote]]\nkind = "mlflow"\naddress = "https://mlflow.example.org"\ninterval_seconds = 5\n',
             '[[remote]]\nkind = "wandb"\nprojects = ["team/vision"]\n',
+            '[ranking]\npolicy = "late"\n[policies.late]\nhalf_life_days = -1\nweights = { lexical = 0, recency = 3 }\n',
+            "[policies.mine.hit_boost]\nenabled = true\nhalf_saturation = 0.5\n[trace]\nenabled = true\n",
         ],
     )
     def test_what_is_right_is_valid(self, schema: Any, text: str) -> None:
@@ -114,6 +117,14 @@ class TestSchemaOfTriedToml:
             '[[remote]]\nkind = "wandb"\nprojects = []\n',
             '[[remote]]\nkind = "mlflow"\naddress = "https://a.example"\ninterval_seconds = 1\n',
             'path = ["/opt/tools/bin/tried"]\n',
+            "[policies.steady]\nhalf_life_days = 3\n",
+            "[policies.mine]\nhalf_live_days = 3\n",
+            "[policies.mine.weights]\nlexical = -0.5\n",
+            "[policies.mine.lexical_bonus]\nmin_ratio = 1.5\n",
+            "[policies.mine.lexical_bonus]\nterm_cap = 0\n",
+            "[policies.mine.hit_boost]\nhalf_saturation = 0\n",
+            "[policies]\nmine = 3\n",
+            '[trace]\nserver = "off"\n',
         ],
     )
     def test_what_is_wrong_is_not(self, schema: Any, text: str) -> None:
@@ -151,6 +162,8 @@ def likely(info: FieldInfo) -> st.SearchStrategy[Any]:
         models = {frozenset(one.model_fields): one for one in (SourceSettings, RemoteSettings, Silence)}
         fields = models[frozenset(table["properties"])].model_fields
         return st.lists(table_of(fields) | LEAVES, max_size=2)
+    if "propertyNames" in schema:
+        return st.dictionaries(st.sampled_from(["mine", "late", "steady"]), POLICY_TABLES | LEAVES, max_size=2)
     likely_ones: dict[str, st.SearchStrategy[Any]] = {
         "boolean": st.booleans(),
         "integer": st.sampled_from([0, 1, 5, 1000, 1001, 2048, 1.5]),
@@ -160,6 +173,12 @@ def likely(info: FieldInfo) -> st.SearchStrategy[Any]:
         "object": st.dictionaries(st.sampled_from(["loss", "acc"]), st.sampled_from(["min", "max", "up"]), max_size=2),
     }
     return likely_ones[kind]
+
+
+WEIGHTS = st.dictionaries(st.sampled_from([*Weights.model_fields, "x"]), st.sampled_from([0, 0.5, 2, -1]), max_size=2)
+POLICY_TABLES = st.fixed_dictionaries(
+    {}, optional={"weights": WEIGHTS | LEAVES, "half_life_days": LEAVES, "ttl_days": LEAVES, "hit_boost": WEIGHTS}
+)
 
 
 def options_of(items: dict[str, Any]) -> list[dict[str, Any]]:
@@ -189,14 +208,17 @@ DOCUMENTS = st.lists(st.sampled_from(sorted(PARTS)), max_size=2, unique=True).fl
 )
 
 
+UNKNOWN = re.compile("is no kind of source|there is none of that name")
+
+
 @settings(max_examples=400)
 @given(DOCUMENTS)
 def test_the_schema_and_the_server_take_the_same(document: dict[str, Any]) -> None:
-    """Kinds of sources that nobody knows may be those of a plug-in. An empty list in the place of a table is what Lua
+    """Kinds of sources that nobody knows may be those of a plug-in, and policies are named in other places. An empty list in the place of a table is what Lua
     makes of an empty one, and forgiven."""
     forgiven = {name: value for name, value in document.items() if value != []}
     valid = Draft7Validator(toml_schema()).is_valid(_without_empty_lists_for_tables(forgiven))
-    problems = [one for one in load_settings(None, forgiven).problems if "is no kind of source" not in one.message]
+    problems = [one for one in load_settings(None, forgiven).problems if not UNKNOWN.search(one.message)]
     assert valid == (problems == []), problems
 
 
@@ -365,7 +387,7 @@ def test_in_a_file_they_are_told_where_they_belong(tmp_path: Path) -> None:
 
     assert [(problem.line, problem.message) for problem in load_settings(tmp_path).problems] == [
         (1, "importStrategy: ignored; only an editor has this setting, put it into the editor's settings"),
-        (2, "trace: ignored; only an editor has this setting, put it into the editor's settings"),
+        (3, "trace.server: ignored; only an editor has this setting, put it into the editor's settings"),
     ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from enum import IntFlag
 from typing import Any, Final
 
 from tried.pool.causes import cause_in
@@ -17,10 +18,13 @@ from tried.pool.metric_names import direction_by_name, is_bookkeeping_metric, se
 from tried.pool.record import Cause, Conclusion, Direction, ExperimentRecord, MetricDelta
 
 __all__ = [
+    "Fact",
     "cause_of",
     "direction_of",
+    "facts_of",
     "has_conclusion",
     "importance",
+    "importance_of",
     "improved",
     "is_bookkeeping_metric",
     "is_broken",
@@ -130,27 +134,57 @@ def worked(record: ExperimentRecord, directions: Directions | None = None) -> bo
     return ended_well and not _diverged(record, directions) and not is_dead_end(record, directions)
 
 
-def importance(record: ExperimentRecord, directions: Directions | None = None) -> float:
-    """How much a record tells, in [0, 1]: 0.3, and more for a conclusion, prose, a derivation, a stated improvement.
+class Fact(IntFlag):
+    """What of a record decides its importance."""
 
-    An improvement that was computed from the parent's metrics adds nothing, as a derived conclusion does: nearly every
+    CONCLUSION = 1
+    PROSE = 2
+    DERIVATION = 4
+    IMPROVED = 8
+    DEAD_END = 16
+
+
+def facts_of(record: ExperimentRecord, directions: Directions | None = None) -> Fact:
+    """All of them; IMPROVED only where somebody stated it.
+
+    An improvement that was computed from the parent's metrics is none, as a derived conclusion is none: nearly every
     run of a tracker is a little better or worse than its parent, and that says nothing of what it can teach.
     """
-    value = BASE_IMPORTANCE
-    concluded = has_conclusion(record.conclusion)
-    prose = _written(record.hypothesis) or _written(record.notes)
-    if concluded:
-        value += CONCLUSION_BONUS
-    if prose:
-        value += PROSE_BONUS
+    facts = Fact(0)
+    if has_conclusion(record.conclusion):
+        facts |= Fact.CONCLUSION
+    if _written(record.hypothesis) or _written(record.notes):
+        facts |= Fact.PROSE
     if record.derivation is not None and record.derivation.model_fields_set:
-        value += DERIVATION_BONUS
+        facts |= Fact.DERIVATION
     is_stated = record.derivation is None or not record.derivation.computed
     if is_stated and improved(record, directions):
+        facts |= Fact.IMPROVED
+    if is_dead_end(record, directions):
+        facts |= Fact.DEAD_END
+    return facts
+
+
+def importance_of(facts: Fact) -> float:
+    """How much a record tells, in [0, 1]: 0.3, and more for a conclusion, prose, a derivation, a stated improvement;
+    at least 0.6 for a dead end that somebody explained."""
+    value = BASE_IMPORTANCE
+    if Fact.CONCLUSION in facts:
+        value += CONCLUSION_BONUS
+    if Fact.PROSE in facts:
+        value += PROSE_BONUS
+    if Fact.DERIVATION in facts:
+        value += DERIVATION_BONUS
+    if Fact.IMPROVED in facts:
         value += IMPROVED_BONUS
-    if (concluded or prose) and is_dead_end(record, directions):
+    if Fact.DEAD_END in facts and facts & (Fact.CONCLUSION | Fact.PROSE):
         value = max(value, DEAD_END_FLOOR)
     return min(1.0, max(0.0, value))
+
+
+def importance(record: ExperimentRecord, directions: Directions | None = None) -> float:
+    """`importance_of` a record's facts, in [0, 1]."""
+    return importance_of(facts_of(record, directions))
 
 
 def has_conclusion(conclusion: Conclusion | None) -> bool:

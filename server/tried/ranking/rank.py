@@ -1,51 +1,36 @@
-"""Ranks records against a query: the one scoring path of editor, command line, explanation and replay.
+"""Ranks records against a query under a policy: the one way of editor, command line, explanation and evaluation.
 
-    score = 0.40·lexical + 0.25·structural + 0.15·recency + 0.20·importance
-
-Additive, so no signal can veto. A signal that cannot apply to a query gives its weight to the others, in proportion.
-Two phases: all candidates are scored in arrays, with recency up to its last bits; then those that can be among the
-first `limit` are scored by the formula itself, which makes their breakdown, and sorted.
+Two phases: all candidates are scored in arrays, up to the last bits (`candidate_columns.py`); then those that can be
+among the first `limit` are scored by the formula itself (`scoring.py`), which makes their breakdown, and sorted.
 
 Invariant: no I/O, no clock, no random numbers; ties break on record id.
-Invariant: `score` is the left-to-right sum of the terms' values, and each value is weight · signal.
+Invariant: `score` is the left-to-right sum of the terms' values.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from tried.pool.record import Direction, ExperimentRecord
-from tried.ranking.bag import FIELD_LIMIT
 from tried.ranking.breakdown import ScoreComponents, ScoredRecord, Term
+from tried.ranking.candidate_columns import CandidateColumns
 from tried.ranking.candidates import Candidates, candidates_of
+from tried.ranking.features import decay_of
+from tried.ranking.hits import NO_HITS, Hits
 from tried.ranking.index import RankingIndex
 from tried.ranking.policy import DEFAULT_POLICY, Policy
 from tried.ranking.query import RetrievalQuery
-from tried.ranking.segment import NO_ARCHITECTURE, Segment, moment_of
-from tried.ranking.signals import (
-    COSINE_SHARE,
-    LEXICAL_SHARE,
-    Column,
-    approximate_recency,
-    bm25,
-    cosines,
-    in_utc,
-    recency,
-    structural,
-)
-from tried.ranking.tokenizer import tokenize
+from tried.ranking.scoring import components_of, score_of, terms_of
+from tried.ranking.signals import in_utc
 
 Likeness: TypeAlias = Callable[[str], Hashable]
 """For the id of a record something that is equal for records that are alike."""
-
-_MARGIN: Final = 1e-9
-"""More than twice what an approximate score can be off: a record this far below the limit cannot be above it."""
 
 _MANY_ALIKE: Final = 5_000
 """Records of one score up to which a place among them is told to the last bit."""
@@ -58,16 +43,18 @@ def rank(
     now: datetime,
     limit: int | None = None,
     policy: Policy = DEFAULT_POLICY,
+    hits: Hits = NO_HITS,
     directions: Mapping[str, Direction] | None = None,
     also: Collection[str] = (),
     among: Collection[str] | None = None,
     alike: Likeness | None = None,
+    detailed: bool = False,
 ) -> list[ScoredRecord]:
-    """The candidates that pass the query's filters, best first, ties by id, at most `limit` of them.
+    """The candidates that pass the query's filters and the policy's TTL, best first, ties by id, at most `limit`.
 
     The records of the ids in `also` come after those, wherever they rank, if they pass too: to explain their scores.
     `among` is one more filter: only records of these ids. `alike` gives for an id something that is equal for records
-    of which only the best is to be listed.
+    of which only the best is to be listed. `hits` tell how often a record was of use. `detailed`: terms with inputs.
     `now` is the time that ages count from (naive: UTC). `directions` (metric → min or max) are for records that come
     without an index; an index has its own. Raises ValueError for a negative limit and for directions other than those
     of the index.
@@ -77,22 +64,46 @@ def rank(
     if isinstance(candidates, RankingIndex) and directions not in (None, candidates.directions):
         raise ValueError("these directions are not those of the index: make it by RankingIndex.of(records, directions)")
     index = candidates if isinstance(candidates, RankingIndex) else RankingIndex.of(candidates, directions)
-    now = in_utc(now)
-    parts = _parts(query, index, now, among)
-    if not parts or limit == 0:
+    if limit == 0 or (columns := columns_of(query, index, now=now, policy=policy, hits=hits, among=among)) is None:
         return []
-    scoring = _Scoring.of(query, parts, now, policy)
-    results = scoring.best(limit) if alike is None else scoring.best_of_each(limit, alike)
-    listed = {result.id for result in results}
-    places = [scoring.place_of(record_id) for record_id in sorted(set(also) - listed)]
-    others = sorted((scoring.result(place) for place in places if place is not None), key=_order)
-    return [_scored(result, index) for result in (*results, *others)]
+    ranked = _best(columns, limit, detailed) if alike is None else _best_of_each(columns, limit, alike, detailed)
+    listed = {result.id for result in ranked}
+    places = [columns.place_of(record_id) for record_id in sorted(set(also) - listed)]
+    others = sorted(_results(columns, [place for place in places if place is not None], detailed), key=_order)
+    return [_scored(result, index) for result in (*ranked, *others)]
+
+
+def columns_of(
+    query: RetrievalQuery,
+    index: RankingIndex,
+    *,
+    now: datetime,
+    policy: Policy = DEFAULT_POLICY,
+    hits: Hits = NO_HITS,
+    among: Collection[str] | None = None,
+) -> CandidateColumns | None:
+    """The features of all candidates; None if there are none."""
+    query, now = within_ttl(query, policy), in_utc(now)
+    parts = _parts(query, index, now, among)
+    return CandidateColumns.of(query, parts, now, policy, hits) if parts else None
+
+
+def within_ttl(query: RetrievalQuery, policy: Policy) -> RetrievalQuery:
+    """With the stricter of the query's own time to live and the policy's."""
+    limits = [limit for limit in (query.ttl_days, policy.ttl_days) if limit is not None]
+    return replace(query, ttl_days=min(limits)) if limits else query
 
 
 def passing(
-    query: RetrievalQuery, index: RankingIndex, *, now: datetime, among: Collection[str] | None = None
+    query: RetrievalQuery,
+    index: RankingIndex,
+    *,
+    now: datetime,
+    policy: Policy = DEFAULT_POLICY,
+    among: Collection[str] | None = None,
 ) -> list[str]:
-    """The ids of all records that pass the query's filters, in no order that means anything."""
+    """The ids of all records that pass the query's filters and the policy's TTL, in no order that means anything."""
+    query = within_ttl(query, policy)
     return [record_id for part in _parts(query, index, in_utc(now), among) for record_id in part.ids]
 
 
@@ -111,40 +122,46 @@ def placing_of(
     *,
     now: datetime,
     policy: Policy = DEFAULT_POLICY,
+    hits: Hits = NO_HITS,
     among: Collection[str] | None = None,
+    detailed: bool = False,
 ) -> Placing | None:
     """Where the best of these records stands in the whole ranking; None where none of them passes the filters."""
-    now = in_utc(now)
-    parts = _parts(query, index, now, among)
-    if not parts:
+    columns = columns_of(query, index, now=now, policy=policy, hits=hits, among=among)
+    if columns is None:
         return None
-    scoring = _Scoring.of(query, parts, now, policy)
-    places = [place for record_id in record_ids if (place := scoring.place_of(record_id)) is not None]
+    places = [place for record_id in record_ids if (place := columns.place_of(record_id)) is not None]
     if not places:
         return None
-    best = min(map(scoring.result, places), key=_order)
-    scores = scoring.approximate_scores()
-    clear = np.flatnonzero(scores > best.score + _MARGIN).tolist()
-    near = np.flatnonzero(np.abs(scores - best.score) <= _MARGIN).tolist()
+    best = min(_results(columns, places, detailed), key=_order)
+    scores = columns.approximate_scores
+    clear = np.flatnonzero(scores > best.score + columns.margin).tolist()
+    near = np.flatnonzero(np.abs(scores - best.score) <= columns.margin).tolist()
     if len(near) <= _MANY_ALIKE:
-        close = [result.id for place in near if _order(result := scoring.result(place)) < _order(best)]
+        close = [result.id for result in _results(columns, near) if _order(result) < _order(best)]
     else:  # a pool of copies: their last bits are not worth the wait
-        close = [record_id for place in near if (record_id := scoring.id_at(place)) < best.id]
-    return Placing(_scored(best, index), (*map(scoring.id_at, clear), *close))
+        close = [record_id for place in near if (record_id := columns.id_at(place)) < best.id]
+    return Placing(_scored(best, index), (*map(columns.id_at, clear), *close))
+
+
+def rank_of(
+    query: RetrievalQuery,
+    index: RankingIndex,
+    record_id: str,
+    *,
+    now: datetime,
+    policy: Policy = DEFAULT_POLICY,
+    hits: Hits = NO_HITS,
+) -> tuple[int, ScoredRecord] | None:
+    """(place from 1, the record with its score) of one record in the whole ranking; None if it is no candidate."""
+    placing = placing_of([record_id], query, index, now=now, policy=policy, hits=hits)
+    return (len(placing.above) + 1, placing.best) if placing is not None else None
 
 
 def _parts(
     query: RetrievalQuery, index: RankingIndex, now: datetime, among: Collection[str] | None
 ) -> list[Candidates]:
     return [part for segment in index.segments if len((part := candidates_of(segment, query, now, among)).rows)]
-
-
-def rank_of(
-    query: RetrievalQuery, index: RankingIndex, record_id: str, *, now: datetime, policy: Policy = DEFAULT_POLICY
-) -> tuple[int, ScoredRecord] | None:
-    """(place from 1, the record with its score) of one record in the whole ranking; None if it is no candidate."""
-    placing = placing_of([record_id], query, index, now=now, policy=policy)
-    return (len(placing.above) + 1, placing.best) if placing is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,175 +182,53 @@ def _order(result: _Result) -> tuple[float, str]:
     return -result.score, result.id
 
 
-@dataclass(frozen=True, slots=True)
-class _Weight:
-    """The weight in force of a signal; `reason` says why it does not apply, if it does not."""
-
-    value: float
-    reason: str | None = None
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Scoring:
-    """One query against all candidates: columns have an entry for each candidate, part after part."""
-
-    parts: Sequence[Candidates]
-    now: datetime
-    half_life_days: float
-    weights: Mapping[str, _Weight]
-    words: Column
-    cosine: Column
-    lexical: Column
-    structural: Column
-    importance: Column
-
-    @classmethod
-    def of(cls, query: RetrievalQuery, parts: Sequence[Candidates], now: datetime, policy: Policy) -> _Scoring:
-        terms = tokenize(query.text[:FIELD_LIMIT])
-        words = np.concatenate(bm25(terms, parts))
-        best = float(words.max())
-        if best > 0:
-            words = words / best
-        cosine = np.concatenate([cosines(query, part) for part in parts])
-        comparable = ~np.isnan(cosine)
-        architecture = query.architecture if query.architecture is not None and query.architecture.nodes else None
-        missing = {
-            "lexical": None
-            if best > 0 or comparable.any()
-            else ("no candidate holds a term of the query" if terms else "the query has no terms"),
-            "structural": None if architecture else "the query has no architecture",
-            "recency": None
-            if any(part.segment.timed[part.rows].any() for part in parts)
-            else "no candidate has a timestamp",
-            "importance": None,
-        }
-        return cls(
-            parts=parts,
-            now=now,
-            half_life_days=policy.half_life_days,
-            weights=_in_force(policy, missing),
-            words=words,
-            cosine=cosine,
-            lexical=np.where(comparable, LEXICAL_SHARE * words + COSINE_SHARE * cosine, words),
-            structural=np.concatenate([structural(architecture, part) for part in parts])
-            if architecture
-            else np.zeros(len(words)),
-            importance=np.concatenate([part.segment.importance[part.rows] for part in parts]),
-        )
-
-    def approximate_scores(self) -> Column:
-        """Of all candidates; recency up to its last bits."""
-        recencies = [approximate_recency(part, self.now, self.half_life_days) for part in self.parts]
-        signals = (self.lexical, self.structural, np.concatenate(recencies), self.importance)
-        scores = np.zeros(len(self.words))
-        for weight, signal in zip(self.weights.values(), signals, strict=True):
-            scores += weight.value * signal
-        return scores
-
-    def best(self, limit: int | None) -> list[_Result]:
-        """The first `limit` results, in order."""
-        size = len(self.words)
-        contenders: Iterable[int] = range(size)
-        if limit is not None and limit < size:
-            scores = self.approximate_scores()
-            threshold = np.partition(scores, size - limit)[size - limit]
-            contenders = np.flatnonzero(scores >= threshold - _MARGIN).tolist()
-        return sorted(map(self.result, contenders), key=_order)[:limit]
-
-    def best_of_each(self, limit: int | None, alike: Likeness) -> list[_Result]:
-        """The same of results of which no two are alike: each is the best of its kind.
-
-        Down from the highest score; of a kind only those are looked at again that can be its best.
-        """
-        scores = self.approximate_scores()
-        highest: dict[Hashable, float] = {}
-        contenders: list[tuple[int, Hashable]] = []
-        least = -math.inf
-        for place in np.argsort(-scores).tolist():
-            score = float(scores[place])
-            if score < least:
-                break
-            kind = alike(self.id_at(place))
-            if highest.setdefault(kind, score) - score <= _MARGIN:
-                contenders.append((place, kind))
-            if len(highest) == limit and least == -math.inf:
-                least = score - _MARGIN
-        results = sorted(((self.result(place), kind) for place, kind in contenders), key=lambda each: _order(each[0]))
-        first: dict[Hashable, _Result] = {}
-        for result, kind in results:
-            first.setdefault(kind, result)
-        return list(first.values())[:limit]
-
-    def place_of(self, record_id: str) -> int | None:
-        before = 0
-        for part in self.parts:
-            row = part.segment.rows.get(record_id)
-            if row is not None and part.mask[row]:
-                return before + int(np.searchsorted(part.rows, row))
-            before += len(part.rows)
-        return None
-
-    def id_at(self, place: int) -> str:
-        segment, row = self._row(place)
-        return segment.ids[row]
-
-    def result(self, place: int) -> _Result:
-        """The formula itself, for one candidate."""
-        segment, row = self._row(place)
-        time = moment_of(int(segment.times[row])) if segment.timed[row] else None
-        cosine = float(self.cosine[place])
-        components = ScoreComponents(
-            lexical=float(self.lexical[place]),
-            structural=float(self.structural[place]),
-            recency=recency(time, self.now, self.half_life_days),
-            importance=float(self.importance[place]),
-        )
-        terms = (
-            self._term(
-                "lexical",
-                components.lexical,
-                inputs=None if math.isnan(cosine) else {"bm25": float(self.words[place]), "cosine": cosine},
-            ),
-            self._term(
-                "structural",
-                components.structural,
-                note="the record has no architecture" if segment.architecture[row] == NO_ARCHITECTURE else None,
-            ),
-            self._term(
-                "recency",
-                components.recency,
-                note="the record has no timestamp" if time is None else None,
-            ),
-            self._term("importance", components.importance),
-        )
-        score = 0.0
-        for term in terms:
-            score += term.value
-        return _Result(segment.ids[row], score, components, terms)
-
-    def _term(
-        self, name: str, signal: float, note: str | None = None, inputs: Mapping[str, float] | None = None
-    ) -> Term:
-        weight = self.weights[name]
-        if weight.reason is not None:
-            return Term(name, value=0.0, signal=None, weight=0.0, note=weight.reason)
-        return Term(name, value=weight.value * signal, signal=signal, weight=weight.value, note=note, inputs=inputs)
-
-    def _row(self, place: int) -> tuple[Segment, int]:
-        for part in self.parts:
-            if place < len(part.rows):
-                return part.segment, int(part.rows[place])
-            place -= len(part.rows)
-        raise IndexError(place)
+def _results(columns: CandidateColumns, places: Sequence[int], detailed: bool = False) -> list[_Result]:
+    """The formula itself, for the candidates at these places, in their order."""
+    found = []
+    for place, features in zip(places, columns.features(places, detailed=detailed), strict=True):
+        decay = decay_of(features, columns.policy)
+        terms = terms_of(features, decay, columns.query, columns.weights, columns.policy, detailed=detailed)
+        found.append(_Result(columns.id_at(place), score_of(terms), components_of(features, decay), terms))
+    return found
 
 
-def _in_force(policy: Policy, missing: Mapping[str, str | None]) -> dict[str, _Weight]:
-    """Each weight over the sum of those whose signal applies; all 0 if that sum is 0."""
-    total = 0.0
-    for name, reason in missing.items():
-        if reason is None:
-            total += getattr(policy, name)
-    return {
-        name: _Weight(getattr(policy, name) / total if reason is None and total > 0 else 0.0, reason)
-        for name, reason in missing.items()
-    }
+def best_places(columns: CandidateColumns, limit: int | None) -> list[int]:
+    """The places of all candidates that can be among the first `limit`."""
+    size = len(columns)
+    if limit is None or limit >= size:
+        return list(range(size))
+    scores = columns.approximate_scores
+    threshold = np.partition(scores, size - limit)[size - limit]
+    places: list[int] = np.flatnonzero(scores >= threshold - columns.margin).tolist()
+    return places
+
+
+def _best(columns: CandidateColumns, limit: int | None, detailed: bool) -> list[_Result]:
+    """The first `limit` results, in order."""
+    return sorted(_results(columns, best_places(columns, limit), detailed), key=_order)[:limit]
+
+
+def _best_of_each(columns: CandidateColumns, limit: int | None, alike: Likeness, detailed: bool) -> list[_Result]:
+    """The same of results of which no two are alike: each is the best of its kind.
+
+    Down from the highest score; of a kind only those are looked at again that can be its best.
+    """
+    scores = columns.approximate_scores
+    highest: dict[Hashable, float] = {}
+    contenders: list[tuple[int, Hashable]] = []
+    least = -math.inf
+    for place in np.argsort(-scores).tolist():
+        score = float(scores[place])
+        if score < least:
+            break
+        kind = alike(columns.id_at(place))
+        if highest.setdefault(kind, score) - score <= columns.margin:
+            contenders.append((place, kind))
+        if len(highest) == limit and least == -math.inf:
+            least = score - columns.margin
+    results = _results(columns, [place for place, _ in contenders], detailed)
+    kinds = {result.id: kind for result, (_, kind) in zip(results, contenders, strict=True)}
+    first: dict[Hashable, _Result] = {}
+    for result in sorted(results, key=_order):
+        first.setdefault(kinds[result.id], result)
+    return list(first.values())[:limit]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tried.architecture import ArchitectureFingerprint
-from tried.pool.outcome import importance
+from tried.pool.outcome import Fact, facts_of, importance_of
 from tried.pool.record import Direction, ExperimentRecord, sources_of
 from tried.ranking.bag import bag_of
 from tried.ranking.postings import Mask, Postings, renumbered
@@ -27,6 +27,9 @@ Label: TypeAlias = tuple[str, str]
 """What a filter asks for: ("tag", "sweep"), ("research_line", …), ("source", …)."""
 Structure: TypeAlias = tuple[frozenset[tuple[str, int]], frozenset[tuple[str, int]]]
 """Node tokens and edge tokens with their counts: all of an architecture that a comparison sees."""
+
+IMPORTANCE: Final = np.array([importance_of(Fact(number)) for number in range(2 * Fact.DEAD_END)], np.float64)
+"""The importance for each combination of facts."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -62,7 +65,7 @@ class Segment:
     """`alive` is False for records that were removed or replaced since; their rows stay until the next merge.
 
     `lengths` are sums of bag counts, `times` microseconds since 1970 in UTC (0 where `timed` is False), `architecture`
-    rows of `structures` or NO_ARCHITECTURE.
+    rows of `structures` or NO_ARCHITECTURE, `facts` those that decide a record's importance (`Fact`).
     """
 
     ids: tuple[str, ...]
@@ -73,7 +76,7 @@ class Segment:
     labels: Postings[Label]
     times: NDArray[np.int64]
     timed: Mask
-    importance: NDArray[np.float64]
+    facts: NDArray[np.uint8]
     structures: Structures
     architecture: NDArray[np.int64]
     vectors: Mapping[VectorSpace, VectorBlock]
@@ -102,7 +105,7 @@ class Segment:
             labels=Postings.of([dict.fromkeys(_labels_of(record), 1) for record in records]),
             times=times,
             timed=timed,
-            importance=np.array([importance(record, directions) for record in records], np.float64),
+            facts=np.array([facts_of(record, directions) for record in records], np.uint8),
             structures=Structures.of(numbers),
             architecture=architecture,
             vectors=vectors_of([record.embedding for record in records]),
@@ -126,7 +129,7 @@ class Segment:
             labels=Postings.merged([(segment.labels, segment.alive) for segment in segments]),
             times=np.concatenate([segment.times[segment.alive] for segment in segments]),
             timed=np.concatenate([segment.timed[segment.alive] for segment in segments]),
-            importance=np.concatenate([segment.importance[segment.alive] for segment in segments]),
+            facts=np.concatenate([segment.facts[segment.alive] for segment in segments]),
             structures=Structures.of(numbers),
             architecture=np.concatenate(architecture),
             vectors=VectorBlock.merged([(segment.vectors, segment.alive) for segment in segments]),

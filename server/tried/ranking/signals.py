@@ -1,7 +1,8 @@
 """The signals of a score, each in [0, 1]: what they are, and for all candidates at once.
 
 Every number here is computed by elementwise float64 operations in one fixed order, so it has the bits that the scalar
-formula has. Only `approximate_recency` is an approximation, and only for choosing what to score exactly.
+formula has. Only `ages_in_days` and `approximate_halved` are approximations, and only for choosing what to score
+exactly.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from tried.architecture import EDGE_WEIGHT, NODE_WEIGHT, ArchitectureFingerprint
 from tried.ranking.candidates import Candidates
+from tried.ranking.features import halved
 from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS
 from tried.ranking.postings import Counts, Postings, Rows
 from tried.ranking.query import RetrievalQuery
@@ -23,8 +25,6 @@ from tried.ranking.segment import microseconds
 
 K1: Final = 1.2
 B: Final = 0.75
-LEXICAL_SHARE: Final = 0.5
-COSINE_SHARE: Final = 0.5
 
 QUERY_TERM_LIMIT: Final = 10_000
 """Terms of a query that are looked up, the first ones: a config that holds a log still answers at once."""
@@ -121,23 +121,29 @@ def recency(timestamp: datetime | None, now: datetime, half_life_days: float = D
 
     Naive times are taken as UTC.
     """
-    if timestamp is None:
-        return 0.0
-    age_days = (in_utc(now) - in_utc(timestamp)) / _DAY
-    if age_days <= 0 or half_life_days <= 0:
-        return 1.0
-    return math.exp(-_LN2 * age_days / half_life_days)
+    return halved(age_in_days(timestamp, now) if timestamp is not None else None, half_life_days)
 
 
-def approximate_recency(part: Candidates, now: datetime, half_life_days: float) -> Column:
-    """`recency` of each candidate but for the last bits: numpy's exponential is not the C library's."""
+def age_in_days(moment: datetime, now: datetime) -> float:
+    """Negative for the future; naive times are UTC."""
+    return (in_utc(now) - in_utc(moment)) / _DAY
+
+
+def ages_in_days(part: Candidates, now: datetime) -> Column:
+    """`age_in_days` of each candidate but for the last bits; NaN without a timestamp."""
     segment = part.segment
-    age_days = (microseconds(now) - segment.times[part.rows]) / _DAY_MICROSECONDS
+    ages = (microseconds(now) - segment.times[part.rows]) / _DAY_MICROSECONDS
+    return np.where(segment.timed[part.rows], ages, np.nan)
+
+
+def approximate_halved(ages_in_days: Column, half_life_days: float) -> Column:
+    """`halved` of each age but for the last bits: numpy's exponential is not the C library's."""
     if half_life_days <= 0:
-        decay = np.ones(len(part.rows))
+        decay = np.ones(len(ages_in_days))
     else:
-        decay = np.exp(-_LN2 * np.maximum(age_days, 0.0) / half_life_days)
-    return np.where(segment.timed[part.rows], decay, 0.0)
+        with np.errstate(over="ignore"):
+            decay = np.exp(-_LN2 * np.maximum(ages_in_days, 0.0) / half_life_days)
+    return np.where(np.isnan(ages_in_days), 0.0, decay)
 
 
 def in_utc(moment: datetime) -> datetime:

@@ -157,8 +157,15 @@ class RelatedExperiments:
         if self.query is None:
             return None
         replicates = [run.id for run in self.grouping.replicates_of(record_id)] or [record_id]
-        index, among = self.snapshot.index, self.among
-        placing = placing_of(replicates, self.query, index, now=self.now, policy=self.policy, among=among)
+        placing = placing_of(
+            replicates,
+            self.query,
+            self.snapshot.index,
+            now=self.now,
+            policy=self.policy,
+            hits=self.analysis.hits,
+            among=self.among,
+        )
         return (self.grouping.count_among(placing.above) + 1, placing.best) if placing is not None else None
 
     def last_rank(self, limit: int) -> int:
@@ -180,9 +187,9 @@ class RelatedExperiments:
     @cached_property
     def _passed(self) -> frozenset[str] | None:
         """The ids of all records that pass the filter; None where there is none."""
-        if self.query is None or self.chosen.is_empty:
+        if self.query is None or (self.chosen.is_empty and self.policy.ttl_days is None):
             return None
-        return frozenset(passing(self.query, self.snapshot.index, now=self.now, among=self.among))
+        return frozenset(passing(self.query, self.snapshot.index, now=self.now, policy=self.policy, among=self.among))
 
     def ranked(self, limit: int) -> list[ScoredRecord]:
         """The best-ranked runs of the first so many experiments, never more than MOST_ROWS."""
@@ -197,6 +204,7 @@ class RelatedExperiments:
             now=self.now,
             limit=limit,
             policy=self.policy,
+            hits=self.analysis.hits,
             among=self.among,
             alike=self.grouping.kind_of,
         )

@@ -22,7 +22,7 @@ from tried.settings.model import Settings
 
 CATEGORIES: Final = (
     ("Past Experiments", ("research_line", "pool", "remote")),
-    ("Configs and Metrics", ("config", "metrics", "ranking")),
+    ("Configs and Metrics", ("config", "metrics", "ranking", "policies", "trace")),
     ("Findings", ("findings", "silence")),
     ("In the Editor", ("hover", "code_actions", "code_lens", "inlay_hints", "completion", "links", "symbols")),
     ("While You Type", ("editor",)),

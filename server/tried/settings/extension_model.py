@@ -13,7 +13,7 @@ from pydantic import Field
 from tried.settings.group import MACHINE_OVERRIDABLE, WINDOW, Group
 
 
-class TraceSettings(Group):
+class ServerTraceSettings(Group):
     """What is written down of the talk between editor and server."""
 
     server: Literal["off", "messages", "verbose"] = Field(
@@ -68,4 +68,4 @@ class ExtensionSettings(Group):
         json_schema_extra=WINDOW,
         description="How much the server writes into the output channel.",
     )
-    trace: TraceSettings = Field(default_factory=TraceSettings)
+    trace: ServerTraceSettings = Field(default_factory=ServerTraceSettings)

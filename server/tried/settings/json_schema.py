@@ -1,7 +1,8 @@
 """Settings as JSON schemas: that of a field for whoever shows one, and docs/tried.schema.json for a whole tried.toml.
 
 Invariant: what the schema accepts, `load_settings` takes without a complaint, and the other way round; but for what
-only the machine can tell (where a path leads), who wrote the file (`remote`), and other spellings of a name.
+only the machine can tell (where a path leads), who wrote the file (`remote`), which policies there are, and other
+spellings of a name.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ def table_schema(model: type[BaseModel], spelled: Spelling = str) -> Schema:
         "description": " ".join((model.__doc__ or "").split()),
         "type": "object",
         "additionalProperties": False,
-        "properties": {spelled(name): toml_field(info) for name, info in model.model_fields.items()},
+        "properties": {
+            spelled(name): table_schema(group, spelled) if (group := group_of(info)) else toml_field(info)
+            for name, info in model.model_fields.items()
+        },
     }
     if needed := [spelled(name) for name, info in model.model_fields.items() if info.is_required()]:
         schema["required"] = needed
@@ -75,6 +79,9 @@ def value_schema(info: FieldInfo, spelled: Spelling = str) -> Schema:
     extra = extra_of(info)
     if (table := _table_in(info)) is not None:
         fields = table_schema(table, spelled)
+        if "reserved" in extra:  # tables by name
+            names = {"not": {"enum": list(extra["reserved"])}}
+            return {"type": "object", "propertyNames": names, "additionalProperties": fields}
         return {
             "type": "array",
             "items": {"anyOf": [{"type": "string", "minLength": 1}, fields]} if extra.get("or_text") else fields,
@@ -102,7 +109,7 @@ def written(schema: Any) -> str:
 
 
 def _table_in(info: FieldInfo) -> type[BaseModel] | None:
-    """The model of the items of a list of tables."""
+    """The model of the items of a list of tables, or of tables by name."""
     found = (kind for kind in _inside(info.annotation) if isinstance(kind, type) and issubclass(kind, BaseModel))
     return next(found, None)
 

@@ -9,20 +9,23 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from tried.pool.sources.registry import plugins
+from tried.ranking.policy import DEFAULT_POLICY, PRESETS, Policy
 from tried.settings.accepts import accepted, adapter_of, validated
 from tried.settings.extension_model import ExtensionSettings
 from tried.settings.finding_names import SILENCE_CODES
 from tried.settings.model import RemoteSettings, Settings, Silence, SourceSettings
+from tried.settings.policies import policy_names, unknown_policy
 from tried.settings.sources import TRIED_TOML, Layer, SettingsProblem, editor_layer, file_layers, user_file
 from tried.storage.consents import is_allowed
 
-CLIENT_KEYS = frozenset({*ExtensionSettings.model_fields, "log_file"})
+CLIENT_KEYS = frozenset({*ExtensionSettings.model_fields, "log_file", "trace.server"} - Settings.model_fields.keys())
 """Settings that an editor's extension keeps for itself and sends along."""
 
 _Place: TypeAlias = tuple[str | int, ...]
@@ -90,6 +93,7 @@ class _Merge:
         self.named_sources: dict[str, NamedSource] = {}
         self.outside: dict[str, NamedSource] = {}
         self._outside: dict[str, SettingsProblem] = {}
+        self._policy_named: tuple[Layer, _Place] = (Layer(""), ())
         self._layer = Layer("")
 
     def add(self, layer: Layer) -> None:
@@ -99,7 +103,30 @@ class _Merge:
     def standing_problems(self) -> tuple[SettingsProblem, ...]:
         """All problems, without those about sources that the user listed as well."""
         settled = [problem for source, problem in self._outside.items() if source in self.trusted_sources]
-        return tuple(problem for problem in self.problems if problem not in settled)
+        return (*(problem for problem in self.problems if problem not in settled), *self._unknown_policy())
+
+    def _unknown_policy(self) -> Iterator[SettingsProblem]:
+        """The active policy may be named in one place and defined in another."""
+        name, known = self.settings.ranking.policy, policy_names(self.settings)
+        if name not in known:
+            yield _problem(*self._policy_named, f"{unknown_policy(name, known)}; using default")
+
+    def _policies(self, below: Mapping[str, Policy], value: Any, path: _Place) -> Mapping[str, Policy]:
+        """Policies by name, merged knob by knob."""
+        if not isinstance(value, Mapping):
+            if value != []:
+                self._complain(path, f"expected tables of knobs by name, got {_shown(value)}; ignored")
+            return below
+        merged = dict(below)
+        for name, table in value.items():
+            here = (*map(str, path), str(name))
+            if name in PRESETS:
+                self._complain(here, f"ignored; {name} comes with tried: give your policy another name")
+            elif not isinstance(table, Mapping):
+                self._complain(here, f"expected a table of knobs, got {_shown(table)}; ignored")
+            else:
+                merged[str(name)] = self._group(merged.get(str(name), DEFAULT_POLICY), table, here)
+        return MappingProxyType(merged)
 
     def _group(self, current: Any, data: Mapping[str, Any], path: tuple[str, ...]) -> Any:
         """`current`, a group of settings, with what `data` says about it."""
@@ -108,7 +135,8 @@ class _Merge:
         for written, value in data.items():
             name = _canonical(str(written))
             here = (*path, str(written))
-            if value is None or (not path and self._layer.name == "editor settings" and name in CLIENT_KEYS):
+            is_clients = ".".join(map(_canonical, here)) in CLIENT_KEYS
+            if value is None or (is_clients and self._layer.name == "editor settings"):
                 continue
             if here == ("tool",) and self._layer.name == TRIED_TOML:
                 self._complain(
@@ -116,7 +144,7 @@ class _Merge:
                 )
                 continue
             if name not in fields:
-                if not path and name in CLIENT_KEYS:
+                if is_clients:
                     self._complain(here, "ignored; only an editor has this setting, put it into the editor's settings")
                     continue
                 self._unknown(here, name, fields)
@@ -128,6 +156,11 @@ class _Merge:
                 elif value != []:  # what an empty Lua table becomes
                     self._complain(here, f"expected a table, got {_shown(value)}; ignored")
                 continue
+            if here == ("policies",):
+                update[name] = self._policies(below, value, here)
+                continue
+            if name == "policy" and len(here) == 2:
+                self._policy_named = (self._layer, here)
             update[name] = self._leaf(fields[name], below, value, here)
         return current.model_copy(update=update) if update else current
 

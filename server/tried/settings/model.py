@@ -16,7 +16,7 @@ from tried.findings.finding import Severity
 from tried.findings.settings import FindingSettings
 from tried.pool.record import Direction
 from tried.pool.sources.registry import NAMES as KIND_NAMES
-from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS
+from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS, PRESETS, Policy
 from tried.settings.editor_model import (
     CodeActionSettings,
     CodeLensSettings,
@@ -50,6 +50,7 @@ def _read_only(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 Directions = Annotated[Mapping[str, Direction], AfterValidator(_read_only)]
+Policies = Annotated[Mapping[str, Policy], AfterValidator(_read_only)]
 Severities = Annotated[Mapping[str, Severity], AfterValidator(_read_only)]
 
 
@@ -241,12 +242,49 @@ class RankingSettings(Group):
         description="After so many days a record's recency is halved; 0 turns ageing off.",
     )
     limit: int = Field(default=20, ge=1, le=1000, description="How many related experiments are listed.")
+    policy: str = Field(
+        default="default",
+        min_length=1,
+        description=(
+            "The policy that is active: `default`, `steady` (the three optional terms are on), or one of `policies`."
+            " docs/ranking.md explains them."
+        ),
+    )
+
+
+class TraceSettings(Group):
+    """Rankings written down so that they can be repeated, see docs/traces.md; in the user's state folder, never in the
+    workspace."""
+
+    enabled: bool = Field(default=False, description="Write down every ranking of an open config and of `tried rank`.")
+    candidates: int = Field(
+        default=500,
+        ge=1,
+        le=100_000,
+        description="So many candidates are kept of each ranking, the best ones; of the others only their number.",
+    )
+    include_text: bool = Field(
+        default=False, description="Keep the text that was ranked by, and not only its words one by one."
+    )
+    max_mb: int = Field(
+        default=64,
+        ge=1,
+        le=100_000,
+        description="The most that all traces together may take, in megabytes; the oldest go first.",
+    )
 
 
 class FindingsSettings(Group):
     """What is said about a config, and how loudly."""
 
     enable: bool = Field(default=True, description="Say something about values that repeat a dead end.")
+    calibrate: bool = Field(
+        default=False,
+        description=(
+            "Replay your own pool, and let a kind of evidence speak only in the hover if fewer than 8 in 10 of its"
+            " warnings would have been right there. `tried backtest` shows what that comes to."
+        ),
+    )
     severity: Severities = Field(
         default={},
         json_schema_extra={
@@ -347,6 +385,22 @@ class Settings(Group):
     config: ConfigSettings = Field(default_factory=ConfigSettings)
     metrics: MetricsSettings = Field(default_factory=MetricsSettings)
     ranking: RankingSettings = Field(default_factory=RankingSettings)
+    policies: Policies = Field(
+        default={},
+        json_schema_extra={
+            "accepts": "tables of knobs, by the name of the policy",
+            "reserved": list(PRESETS),
+            "in_editor": (
+                "Policies of your own, by their names: which knobs of the default one have other values, as in"
+                ' `{"recent": {"halfLifeDays": 7}}`. docs/ranking.md explains the knobs.'
+            ),
+        },
+        description=(
+            "Policies of your own: each a table `[policies.NAME]` of the knobs that differ from the default one."
+            " `ranking.policy` says which is active."
+        ),
+    )
+    trace: TraceSettings = Field(default_factory=TraceSettings)
     findings: FindingsSettings = Field(default_factory=FindingsSettings)
     hover: HoverSettings = Field(default_factory=HoverSettings)
     code_actions: CodeActionSettings = Field(default_factory=CodeActionSettings)

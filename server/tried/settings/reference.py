@@ -13,9 +13,10 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
+from tried.ranking.policy import Policy, knobs
 from tried.settings.accepts import accepted, adapter_of
 from tried.settings.extension_manifest import camel, manifest_with_settings
-from tried.settings.extension_model import ExtensionSettings, TraceSettings
+from tried.settings.extension_model import ExtensionSettings, ServerTraceSettings
 from tried.settings.json_schema import extra_of, group_of, plain_default, toml_schema, written
 from tried.settings.model import RemoteSettings, Settings, Silence, SourceSettings
 from tried.storage.files import replace_file
@@ -98,11 +99,12 @@ def settings_markdown() -> str:
     for name, info in Settings.model_fields.items():
         if group := group_of(info):
             parts.append(_section(f"`[{name}]`", group.__doc__, group.model_fields, f"{name}."))
+    parts.append(_section("`[policies.NAME]`", Policy.__doc__, knobs(), "policies.NAME."))
     for name, table in (("pool.sources", SourceSettings), ("remote", RemoteSettings), ("silence", Silence)):
         parts.append(_section(f"`[[{name}]]`", table.__doc__, table.model_fields, f"{name}[]."))
     own = {camel(name): info for name, info in ExtensionSettings.model_fields.items() if group_of(info) is None}
     parts += [f"## Only in VS Code\n\n{_EXTENSION}", *_settings(own, "tried.")]
-    parts += _settings(TraceSettings.model_fields, "tried.trace.")
+    parts += _settings(ServerTraceSettings.model_fields, "tried.trace.")
     return "\n".join(parts)
 
 
