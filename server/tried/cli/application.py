@@ -20,6 +20,7 @@ from tried.cli.policies import policies
 from tried.cli.pool import pool
 from tried.cli.rank import rank
 from tried.cli.record import record
+from tried.cli.replay import replay_trace
 from tried.cli.serve import serve
 from tried.cli.triage import triage
 
@@ -51,6 +52,7 @@ for _command in (
 ):
     application.command()(_command)
 application.command("import")(import_source)
+application.command("replay")(replay_trace)
 
 
 def _version(asked: bool) -> None:

@@ -3,8 +3,8 @@
 The files are numbered, `trace-00000001.jsonl` and so on; the last one is written to until it has its share of what the
 folder may hold, then the next is begun. What a line says is not this room's business.
 
-Invariant: the files never hold more than they may. A trace that would not fit even alone is refused, and none is deleted
-for it.
+Invariant: the files never hold more than they may. A trace that would not fit even alone is refused, and nothing is
+deleted for it.
 Invariant: one process at a time writes, and a line is there as a whole or not at all, but for a process that is killed
 or a disk that dies in the middle of it: what it left is closed by the next line, so that only its own line is torn.
 """
