@@ -25,12 +25,18 @@ from tried.pool.sources.paced import PacedSource
 from tried.pool.sources.source import Skipped, Source
 from tried.settings import LoadedSettings, Settings, SettingsProblem, has_settings, load_settings
 from tried.storage.consents import allow, consents_of
+from tried.storage.hits import Way, record_hit
+from tried.workspace_calibration import Calibrator
+from tried.workspace_hits import WorkspaceHits
 from tried.workspace_sources import ConsentNeeded, Named, SourceFinder
 
 if TYPE_CHECKING:
+    from tried.evaluation.calibration import Calibration
     from tried.pool.record import Direction
     from tried.pool.sources.remote.source import RemoteSource
     from tried.ranking.breakdown import ScoredRecord
+    from tried.ranking.hits import Hits
+    from tried.ranking.policy import Policy
     from tried.ranking.query import RetrievalQuery
 
 NAMED_LIMIT = 1000
@@ -68,10 +74,12 @@ class Workspace:
         self._overrides = dict(overrides or {})
         self._refreshing = threading.Lock()
         self._pool = Pool()
+        self._hits = WorkspaceHits(self.folder)
         self._directions: Mapping[str, Direction] = {}
         self._named: Named = {}
         self._loaded = LoadedSettings()
         self._allowed: frozenset[str] = frozenset()
+        self._calibrator = Calibrator()
         self.notes: tuple[Skipped, ...] = ()
         self.consents_needed: tuple[ConsentNeeded, ...] = ()
         self.remotes: Mapping[str, str] = {}
@@ -91,6 +99,24 @@ class Workspace:
     def snapshot(self) -> PoolSnapshot:
         """The pool as of the last refresh; empty before the first."""
         return self._pool.snapshot
+
+    @property
+    def hits(self) -> Hits:
+        """How often the records of the pool were of use, by what the state folder says now. Never raises."""
+        return self._hits.among(self.snapshot)
+
+    @property
+    def hits_problem(self) -> str | None:
+        """What of them could not be read when they were last asked for."""
+        return self._hits.problem
+
+    def count_hits(self, record_ids: Iterable[str], how: Way, now: datetime) -> None:
+        """Remembers that a person did something with these records; nothing where documents lie in no folder.
+
+        Raises StorageError.
+        """
+        if self.folder is not None:
+            record_hit(self.folder, record_ids, how, now)
 
     def configure(self, editor_settings: Mapping[str, Any] | None = None) -> None:
         """Reads the settings files and the user's consents anew and takes over the editor's settings; the next
@@ -200,21 +226,42 @@ class Workspace:
     ) -> Analysis:
         """What is in a text, what is to be said about it, and (`ranked`) what bears on it, in a snapshot or in the
         present one."""
+        snapshot = snapshot if snapshot is not None else self.snapshot
         return analyse(
             text,
             path,
             language_id,
             now,
-            snapshot=snapshot if snapshot is not None else self.snapshot,
+            snapshot=snapshot,
             settings=self.settings,
             folder=self.folder,
             saved_at=_saved_at(path, text),
             ranked=ranked,
+            hits=self._hits.among(snapshot),
+            calibration=self.calibration,
         )
 
-    def rank(self, query: RetrievalQuery, now: datetime, limit: int | None = None) -> list[ScoredRecord]:
-        """The records that bear on a query, best first; at most `limit`, or as many as the settings say."""
-        return rank_in(self.snapshot, query, now, self.settings, limit)
+    @property
+    def calibration(self) -> Calibration | None:
+        """Which kinds of evidence speak in the hover alone, as far as that is known and asked for."""
+        return self._calibrator.calibration(self.settings)
+
+    @property
+    def calibration_is_due(self) -> bool:
+        return self._calibrator.is_due(self.snapshot, self.settings)
+
+    def calibrate(self, pause: Callable[[], None] = lambda: None) -> bool:
+        """Replays the pool if the settings ask for it and it is due, which takes seconds; True if findings may be of
+        another loudness now. `pause` is called again and again; what it raises ends the work."""
+        return self._calibrator.renew(self.snapshot, self.settings, pause)
+
+    def rank(
+        self, query: RetrievalQuery, now: datetime, limit: int | None = None, policy: Policy | None = None
+    ) -> list[ScoredRecord]:
+        """The records that bear on a query, best first, by a policy or the active one; at most `limit`, or as many as
+        the settings say."""
+        snapshot = self.snapshot
+        return rank_in(snapshot, query, now, self.settings, limit, policy=policy, hits=self._hits.among(snapshot))
 
     def place_of(self, record_id: str) -> tuple[Path, int] | None:
         """(file, line from 1) in which a record stands; None if no source knows. Reads the file."""

@@ -14,6 +14,7 @@ from tried.analysis import finding_settings
 from tried.cli.asking import must_agree
 from tried.cli.failure import Failure
 from tried.cli.files import must_exist
+from tried.cli.hits import count_hits
 from tried.cli.options import AsJson, Yes, empty_pool_advice, folder_of_here, open_workspace, tell_of_unread
 from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.selecting import SHOWN, drafts_in, members, named, selected, told
@@ -126,6 +127,7 @@ def conclude(
         _confirm(conclusions[0].run.record, verdict, path)
     else:
         console().print(line_of(f"noted in {path}: {counted(len(amendments), 'run')}"))
+    count_hits(workspace, (one.run.id for one in conclusions), "concluded")
 
 
 def _chosen(workspace: Workspace, name: str, where: str | None, sweep: str | None) -> Sequence[Run]:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from tried.cli.failure import Failure
 from tried.cli.files import must_exist
+from tried.cli.hits import count_hits
 from tried.cli.options import AsJson, Pools, folder_of_here, open_workspace, tell_of_unread
 from tried.cli.output import console, line_of, write_json
 from tried.cli.selecting import drafts_in, record_named
@@ -30,7 +31,7 @@ from tried.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """One of the two, as it is shown; `draft` where it is a config."""
+    """One of the two, as it is shown: a record by its id; `draft` where it is a config."""
 
     shown: str
     side: Side
@@ -53,6 +54,7 @@ def diff(
         write_json(diff_report(one.shown, other.shown, found))
     else:
         _print(one, other, found)
+    count_hits(workspace, dict.fromkeys(each.shown for each in (one, other) if each.draft is None), "compared")
 
 
 def _named(workspace: Workspace, name: str, pools: list[Path] | None) -> _Named:

@@ -13,6 +13,7 @@ import typer
 
 from tried.cli.failure import Failure
 from tried.cli.files import must_exist
+from tried.cli.hits import count_hits
 from tried.cli.options import AsJson, folder_of, now_from, open_workspace
 from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.selecting import drafts_in
@@ -116,6 +117,8 @@ def record(
         console().print(
             line_of(f"noted in {written}: {plain(made.id)}, {counted(len(made.params), 'parameter')}{came}")
         )
+    if headline or verdict:
+        count_hits(workspace, [made.id], "concluded")
 
 
 def _draft_of(file: Path, drafts: Sequence[ExperimentDraft]) -> tuple[ExperimentDraft, int]:

@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from tried.cli.asking import ask
+from tried.cli.hits import count_hits
 from tried.cli.options import (
     AsJson,
     Pools,
@@ -58,6 +59,7 @@ def triage(
         conclusions = _all_of(groups) if yes else []
         path = _write(workspace, conclusions)
         write_json(triage_report(groups, len(conclusions), path if conclusions else None))
+        _count(workspace, conclusions)
         return
     out = console()
     count = sum(len(group.runs) for group in groups)
@@ -155,6 +157,11 @@ def _confirm(workspace: Workspace, conclusions: Sequence[ExperimentRecord], coun
             + (f"; {left:,} left without a reason" if left else "")
         )
     )
+    _count(workspace, conclusions)
+
+
+def _count(workspace: Workspace, conclusions: Sequence[ExperimentRecord]) -> None:
+    count_hits(workspace, (one.amends for one in conclusions if one.amends), "concluded")
 
 
 def _show(group: Group, number: int, of: int) -> None:

@@ -61,7 +61,7 @@ async def code_actions(session: Session, params: t.CodeActionParams) -> Sequence
         return None
     if session.client.features.code_action_literals:
         return actions
-    return [action.command for action in actions if action.command is not None]
+    return [action.command for action in actions if action.command is not None and action.edit is None]
 
 
 def _wants(only: Sequence[t.CodeActionKind | str] | None, kind: t.CodeActionKind | str) -> bool:

@@ -19,6 +19,7 @@ from tried.draft.parameters import COMPARED_KINDS, UNKNOWN, Parameter
 from tried.draft.spelling import spaced, spelled, value_place
 from tried.draft.syntax import parse
 from tried.lsp.client import ClientFeatures
+from tried.lsp.hits import used_command
 from tried.lsp.open_document import Analysed
 from tried.lsp.positions import to_offset, to_range
 from tried.lsp.session import Session
@@ -52,13 +53,14 @@ async def completion(session: Session, params: t.CompletionParams) -> t.Completi
     now = asyncio.get_running_loop().time()
     is_typing = params.position.line in document.typed and now - document.typed_at < TYPING_SECONDS
     offset = to_offset(known.text.lines, params.position, session.client.features.encoding)
-    asked = _Asked(offset, is_typing, session.client.features)
+    asked = _Asked(document.uri, offset, is_typing, session.client.features)
     items = await session.in_background(_items, known, asked)
     return t.CompletionList(is_incomplete=False, items=items) if items else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
+    uri: str
     offset: int
     is_typing: bool
     features: ClientFeatures
@@ -133,6 +135,8 @@ def _items(known: Analysed, asked: _Asked) -> list[t.CompletionItem]:
         item = _item(tried, key, bare, asked.features)
         item.text_edit = t.TextEdit(range=place, new_text=new)
         item.filter_text, item.sort_text = filter_text, f"{len(items):04}"
+        if tried.runs == 1 and tried.records:
+            item.command = used_command(asked.uri, tried.records[0], f"Use {plain(bare)}")
         items.append(item)
     return items
 

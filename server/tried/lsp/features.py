@@ -27,6 +27,7 @@ from tried.lsp import (
     experiments,
     explain,
     findings_list,
+    hits,
     hover,
     inlay_hints,
     lens_refresh,
@@ -96,6 +97,7 @@ COMMANDS: dict[str, Callable[[Session, Any], Awaitable[Any]]] = {
     commands.SILENCE: commands.silence,
     commands.OPEN_RECORD: commands.open_record,
     commands.COMPARE_RECORD: commands.compare_record,
+    hits.COUNT: hits.count_hit,
     commands.RESCAN: commands.rescan,
 }
 
@@ -119,6 +121,7 @@ SUBSCRIBERS = (
     status.subscribe,
     notices.subscribe,
     consents.subscribe,
+    hits.subscribe,
     lens_refresh.subscribe,
     calibration.subscribe,
 )

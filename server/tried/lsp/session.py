@@ -74,6 +74,7 @@ class Session:
         self.initial_settings: Mapping[str, Any] = {}
         self.pushed_settings: Mapping[str, Any] = {}
         self.common_settings: Mapping[str, Any] = {}
+        self.told_of_hits: set[str] = set()
         self.problems_changed = asyncio.Event()
         self.configured = asyncio.Event()
         self.analysts = ThreadPoolExecutor(ANALYSIS_THREADS, "tried-analyst")

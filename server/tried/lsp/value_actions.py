@@ -15,6 +15,7 @@ from tried.draft.parameters import Parameter, ParameterKind, comparable, is_know
 from tried.draft.spelling import Replacement, replacement
 from tried.findings.finding import Finding
 from tried.lsp.edits import workspace_edit
+from tried.lsp.hits import used_command
 from tried.lsp.hover import place_at
 from tried.lsp.open_document import Analysed, Document
 from tried.lsp.session import Session
@@ -38,12 +39,14 @@ async def value_actions(
         return []
     parameter, tried, change = made
     is_fix = any(finding.span == parameter.entry.span for finding in found)
+    title, best = use_title(tried), tried.best
     return [
         t.CodeAction(
-            title=use_title(tried),
+            title=title,
             kind=t.CodeActionKind.QuickFix if is_fix else t.CodeActionKind.RefactorRewrite,
             diagnostics=list(reported) if is_fix and reported else None,
             edit=workspace_edit(session, document, known, change.span, change.text),
+            command=used_command(document.uri, best.record, title) if best is not None else None,
         )
     ]
 

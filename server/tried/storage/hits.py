@@ -1,0 +1,305 @@
+"""How often records were of use to somebody: kept in the user's own state folder, for each workspace folder apart.
+
+A file of lines for each: the first names the schema and the folder, every other one tells of hits on a record, and they
+add up. A file that has grown is written anew with a line for each record and way; of more than it may hold, what was
+hit longest ago is forgotten.
+
+Invariant: where a file lies follows from the user's environment and the folder's real path alone, never from what a
+workspace holds; nothing is written into a workspace, and nothing sent anywhere.
+Invariant: a line that is torn, foreign or beyond the limits takes no other with it; what is not read is counted.
+Invariant: lines are added, and a file is written anew, under one lock: no process loses what another has added.
+Invariant: a file of another schema is never changed, but for clearing all of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from tried.storage.files import StorageError, append_under_lock, locked, reason_of, replace_file
+from tried.storage.paths import exists, is_folder, open_plain
+from tried.storage.user_folders import state_folder
+
+SCHEMA: Final = "tried.hits/v1"
+
+Way = Literal["opened", "compared", "used", "concluded"]
+"""What a person did with a record."""
+
+WAYS: Final[tuple[Way, ...]] = get_args(Way)
+OTHER_WAY: Final = "other"
+"""How ways are counted that this version does not know."""
+
+GROWN_BYTES: Final = 1024**2
+"""A file that is larger is written anew."""
+
+KEPT_BYTES: Final = GROWN_BYTES // 2
+"""So much of it then stays: it is half a file until that happens again."""
+
+MOST_BYTES: Final = 16 * 1024**2
+"""So much of a file is read, however large somebody made it."""
+
+MOST_AT_ONCE: Final = 5_000
+"""Records of one write; more are written one after another."""
+
+MOST_HITS: Final = 1_000_000
+"""Of one line, and of one record in all."""
+
+ID_LENGTH: Final = 4_096
+LINE_BYTES: Final = 16 * ID_LENGTH
+CLOCKS_DIFFER: Final = timedelta(days=1)
+"""A hit of later than that from now has no time that could be."""
+
+LOCK_SECONDS: Final = 1.0
+"""So long a person's action waits, at most, for another process that counts."""
+
+FOLDER_MODE: Final = 0o700
+MODE: Final = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class KeptHit:
+    """`count` is at least 1, `last` in UTC; `ways` are the counts of each way, in the order of WAYS."""
+
+    count: int
+    last: datetime
+    ways: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptHits:
+    """By the id that a record had. `unread`: lines that were skipped. `problem`: why there are none, or not all, and
+    what to do."""
+
+    hits: Mapping[str, KeptHit] = field(default_factory=dict)
+    unread: int = 0
+    problem: str | None = None
+
+
+def hits_file(folder: Path) -> Path | None:
+    """Where the hits of a workspace folder are kept; None without a home. Makes nothing."""
+    state = state_folder()
+    if state is None:
+        return None
+    name = hashlib.sha256(_real(folder).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return state / "hits" / f"{name}.jsonl"
+
+
+def record_hit(folder: Path, record_ids: Iterable[str], how: Way, now: datetime) -> None:
+    """Count one hit on each of these records of a workspace folder's pool. `now` without a zone is UTC.
+
+    Raises StorageError where they cannot be kept.
+    """
+    last = (now.astimezone(UTC) if now.tzinfo else now.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
+    lines = (_line(one, 1, last, how) for one in record_ids if 0 < len(one) <= ID_LENGTH)
+    while some := tuple(islice(lines, MOST_AT_ONCE)):
+        path = _file_or_failure(folder)
+        _make(path.parent)
+        with locked(path, LOCK_SECONDS):
+            first = _first_line(path)
+            _must_be_ours(path, first)
+            append_under_lock(path, some if first is not None else (_header(folder), *some), MODE)
+            with suppress(StorageError, OSError):  # they are counted; the file stays as large as it is
+                if path.stat().st_size > GROWN_BYTES:
+                    _write(path, folder, _read(path).hits)
+
+
+def hits_of(folder: Path, now: datetime | None = None) -> KeptHits:
+    """The hits that are kept for a workspace folder. Never raises.
+
+    Those of later than a day from `now` (None: from this moment) are not read.
+    """
+    path = hits_file(folder)
+    if path is None:
+        return KeptHits(problem=_NO_HOME)
+    return _read(path, (now or datetime.now(UTC)) + CLOCKS_DIFFER)
+
+
+def clear_hits(folder: Path, record_ids: Iterable[str] | None = None) -> int:
+    """Forget the hits on these records, or all of them with the file; of how many records there were any.
+
+    Raises StorageError.
+    """
+    path = _file_or_failure(folder)
+    if not exists(path):
+        return 0
+    with locked(path, LOCK_SECONDS):
+        kept = _read(path).hits
+        if record_ids is None:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise StorageError(f"{path}: cannot be removed: {reason_of(error)}") from error
+            return len(kept)
+        _must_be_ours(path, _first_line(path))
+        gone = kept.keys() & set(record_ids)
+        if gone:
+            _write(path, folder, {name: hit for name, hit in kept.items() if name not in gone})
+        return len(gone)
+
+
+def why_not_kept(folder: Path) -> str | None:
+    """Why hits of a folder cannot be written, as far as that can be told without writing; None if they can."""
+    path = hits_file(folder)
+    if path is None:
+        return _NO_HOME
+    there = next((one for one in (path, *path.parents) if exists(one)), path)
+    if there != path and not is_folder(there):
+        why = "a file stands where a folder must be; move it away, or set XDG_STATE_HOME"
+    elif not os.access(there, os.W_OK):
+        why = "it cannot be written; change that, or set XDG_STATE_HOME to a folder of yours"
+    else:
+        return None
+    return f"{there}: hits cannot be kept: {why}"
+
+
+_NO_HOME: Final = "there is no home folder to keep hits in: set HOME or XDG_STATE_HOME"
+
+
+def _real(folder: Path) -> str:
+    try:
+        return os.path.realpath(folder)
+    except (OSError, ValueError):
+        return str(folder)
+
+
+def _file_or_failure(folder: Path) -> Path:
+    path = hits_file(folder)
+    if path is None:
+        raise StorageError(_NO_HOME)
+    return path
+
+
+def _make(folder: Path) -> None:
+    """Nobody else may look into it, nor into the state folder if that is made, too."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+        folder.mkdir(exist_ok=True, mode=FOLDER_MODE)
+    except OSError as error:
+        raise StorageError(f"{folder}: the folder cannot be made: {reason_of(error)}") from error
+
+
+def _header(folder: Path) -> bytes:
+    return json.dumps({"schema": SCHEMA, "folder": _real(folder)}).encode()
+
+
+def _line(record_id: str, count: int, last: str, how: str) -> bytes:
+    return json.dumps({"record": record_id, "hits": count, "last": last, "how": how}).encode()
+
+
+def _first_line(path: Path) -> bytes | None:
+    """None where there is nothing yet. Raises StorageError for what is no file, or cannot be read."""
+    try:
+        with open_plain(path) as file:
+            return file.readline(LINE_BYTES) or None
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(f"{path}: nothing was written: {reason_of(error)}") from error
+
+
+def _must_be_ours(path: Path, first: bytes | None) -> None:
+    if first is not None and (schema := _foreign_schema(first)) is not None:
+        raise StorageError(_told_foreign(path, schema))
+
+
+def _foreign_schema(line: bytes) -> str | None:
+    schema = _object(line).get("schema")
+    return schema if isinstance(schema, str) and schema != SCHEMA else None
+
+
+def _told_foreign(path: Path, schema: str) -> str:
+    return (
+        f"{path}: holds {schema[:60]!a}, not {SCHEMA}: another version of tried wrote it, so it is neither read nor"
+        " written; use that version, or begin anew with `tried hits --clear`"
+    )
+
+
+def _read(path: Path, latest: datetime | None = None) -> KeptHits:
+    """Never raises."""
+    try:
+        with open_plain(path) as file:
+            data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return KeptHits()
+    except OSError as error:
+        return KeptHits(problem=f"{path}: the hits cannot be read: {reason_of(error)}")
+    lines: list[bytes] = [line for line in data[:MOST_BYTES].split(b"\n") if line.strip()]
+    if lines and (schema := _foreign_schema(lines[0])) is not None:
+        return KeptHits(unread=len(lines), problem=_told_foreign(path, schema))
+    problem = None
+    if len(data) > MOST_BYTES:
+        problem = (
+            f"{path}: is larger than {MOST_BYTES:,} bytes, of which the first are read; `tried hits --clear` removes it"
+        )
+    counts: dict[str, dict[str, int]] = {}
+    last: dict[str, datetime] = {}
+    unread = 0
+    for line in lines:
+        if (hit := _hit_in(line, latest)) is not None:
+            record_id, how, count, moment = hit
+            ways = counts.setdefault(record_id, {})
+            ways[how] = min(ways.get(how, 0) + count, MOST_HITS)
+            last[record_id] = max(last.get(record_id, moment), moment)
+        elif _object(line).get("schema") != SCHEMA:
+            unread += 1
+    return KeptHits({each: _hit(ways, last[each]) for each, ways in counts.items()}, unread, problem)
+
+
+def _hit(ways: Mapping[str, int], last: datetime) -> KeptHit:
+    ordered = {way: ways[way] for way in (*WAYS, OTHER_WAY) if way in ways}
+    return KeptHit(min(sum(ordered.values()), MOST_HITS), last, ordered)
+
+
+def _hit_in(line: bytes, latest: datetime | None) -> tuple[str, str, int, datetime] | None:
+    """(record, way, count, time) of a line; None if it is no hit, or none that could be."""
+    data = _object(line)
+    record_id, count, last, how = (data.get(name) for name in ("record", "hits", "last", "how"))
+    if not isinstance(record_id, str) or not 0 < len(record_id) <= ID_LENGTH:
+        return None
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_HITS:
+        return None
+    try:
+        moment = datetime.fromisoformat(last if isinstance(last, str) else "")
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    if latest is not None and moment > latest:
+        return None
+    return record_id, how if how in WAYS else OTHER_WAY, count, moment
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """What a line holds; empty where that is nothing that can be read."""
+    if len(line) > LINE_BYTES:
+        return {}
+    try:
+        data = json.loads(line.decode())
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _write(path: Path, folder: Path, hits: Mapping[str, KeptHit]) -> None:
+    """In place of what a file holds, as much as may stay, what was hit last first. Under its lock."""
+    lines = [_header(folder)]
+    size = len(lines[0]) + 1
+    for record_id, hit in sorted(hits.items(), key=lambda each: (-each[1].last.timestamp(), -each[1].count, each[0])):
+        added = list(_lines_of(record_id, hit))
+        size += sum(len(line) + 1 for line in added)
+        if size > KEPT_BYTES:
+            break
+        lines += added
+    replace_file(path, b"\n".join(lines) + b"\n")
+
+
+def _lines_of(record_id: str, hit: KeptHit) -> Iterator[bytes]:
+    for way, count in hit.ways.items():
+        yield _line(record_id, count, hit.last.isoformat(), way)
