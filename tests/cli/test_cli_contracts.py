@@ -11,6 +11,7 @@ import pytest
 from cli_runner import Runner
 
 from tried.ranking import tokenize
+from tried.ranking.policy import DEFAULT_POLICY
 
 PARAMS = {"lr": 0.1, "depth": 4, "width": 64, "dropout": 0.0}
 NOW = "2026-11-30T00:00:00Z"
@@ -44,9 +45,10 @@ class TestRanking:
 
         report = tried("rank", path, "--now", NOW, "--json").json
 
-        assert list(report) == ["schema", "now", "query", "results"]
+        assert list(report) == ["schema", "now", "policy_id", "query", "results"]
         assert report["schema"] == "tried.ranking/v1"
         assert report["now"] == NOW
+        assert report["policy_id"] == DEFAULT_POLICY.policy_id
         assert list(report["query"]) == ["text", "terms", "architecture"]
         assert report["query"]["terms"][:2] == ["hot", "start"]
         assert " ".join(report["query"]["terms"]) == " ".join(tokenize(report["query"]["text"]))
@@ -259,11 +261,13 @@ def test_non_finite_numbers_are_text(tmp_path: Path) -> None:
     from tried.pool.record import ExperimentRecord
     from tried.ranking import ScoreComponents, ScoredRecord, Term
     from tried.render.reports import ranking_report
+    from tried.settings.requested_policy import RequestedPolicy
 
     terms = (Term("lexical", math.nan, math.inf, -math.inf),)
     scored = ScoredRecord(ExperimentRecord(id="a"), math.nan, ScoreComponents(), terms)
 
-    report = ranking_report(None, [scored], datetime(2026, 1, 1, tzinfo=UTC))
+    requested = RequestedPolicy("default", DEFAULT_POLICY)
+    report = ranking_report(None, [scored], datetime(2026, 1, 1, tzinfo=UTC), requested=requested)
 
     assert json.loads(json.dumps(report, allow_nan=False)) == report
     assert report["results"][0]["score"] == "nan"

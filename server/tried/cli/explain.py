@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from tried.cli.failure import Failure
 from tried.cli.files import must_exist
-from tried.cli.options import AsJson, Now, Pools, empty_pool_advice, folder_of, now_from, open_workspace, tell_of_unread
+from tried.cli.options import AsJson, Now, Pools, folder_of, now_from, open_workspace, tell_of_unread
 from tried.cli.output import console, line_of, write_json
 from tried.cli.policy_options import Overrides, PolicyName, requested
 from tried.cli.rank import query_of_file
+from tried.cli.selecting import record_named
 from tried.related.dropping import Question
 from tried.related.explain import Explanation, explanation_of
 from tried.render.document import to_plain
@@ -26,7 +26,7 @@ from tried.settings.requested_policy import RequestedPolicy
 def explain(
     file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="A config file.")],
     record: Annotated[
-        str, typer.Argument(metavar="RECORD", show_default=False, help="A record, or the end of its id.")
+        str, typer.Argument(metavar="RECORD", show_default=False, help="A record, or the end of its id; or `last`.")
     ],
     policy: PolicyName = None,
     overrides: Overrides = None,
@@ -58,11 +58,10 @@ def explain(
         query_of_file(file, workspace), research_line=research_line, tags=tuple(tag or ()), source=source
     )
     question = Question(workspace.snapshot, query, asked.policy, moment, workspace.hits)
-    explanation = explanation_of(record, workspace.snapshot, question, limit or workspace.settings.ranking.limit)
+    wanted = record_named(workspace, record, pools).id
+    explanation = explanation_of(wanted, workspace.snapshot, question, limit or workspace.settings.ranking.limit)
     if as_json:
         write_json(explanation_report(explanation, asked))
-    elif explanation.record is None:
-        raise Failure(explanation.answer if workspace.snapshot else empty_pool_advice(workspace, pools))
     else:
         _print(explanation, asked)
 

@@ -39,8 +39,12 @@ def chosen_policy(workspace: Workspace, name: str | None, overrides: Iterable[st
 
 def requested(workspace: Workspace, name: str | None, overrides: Iterable[str] | None) -> RequestedPolicy:
     """The same with its name. Raises Failure."""
+    settings = workspace.settings
     try:
-        return requested_policy(workspace.settings, name, overrides_from(overrides or ()))
+        asked = requested_policy(settings, name)
     except PolicyError as error:
-        option = "--policy" if name is not None and not overrides else "--set" if name is None else "--policy, --set"
-        raise Failure(f"{option}: {error}") from error
+        raise Failure(str(error)) from error
+    try:
+        return requested_policy(settings, name, overrides_from(overrides)) if overrides else asked
+    except PolicyError as error:
+        raise Failure("; ".join(f"--set {problem}" for problem in error.problems)) from error

@@ -41,7 +41,7 @@ def ranking_report(
     now: datetime,
     directions: Directions | None = None,
     *,
-    requested: RequestedPolicy | None = None,
+    requested: RequestedPolicy,
 ) -> dict[str, Any]:
     """``tried.ranking/v1``: the results are in the order of `ranking`, the best first. `policy` is given where somebody
     asked for one."""
@@ -50,8 +50,8 @@ def ranking_report(
     report = {
         "schema": RANKING_SCHEMA,
         "now": rfc3339(now),
-        **({"policy_id": requested.policy.policy_id} if requested is not None else {}),
-        **({"policy": requested_policy_json(requested)} if requested is not None and requested.is_requested else {}),
+        "policy_id": requested.policy.policy_id,
+        **({"policy": requested_policy_json(requested)} if requested.is_requested else {}),
         "query": {
             "text": text,
             "terms": tokenize(text),
