@@ -130,6 +130,6 @@ def _scored(known: Analysed, findings: Sequence[Finding]) -> Mapping[str, Scored
     """The findings' records with their scores, wherever they rank."""
     if known.analysis is None or known.analysis.query is None or not findings:
         return {}
-    records = [finding.record for finding in findings]
-    ranking = rank_in(known.snapshot, known.analysis.query, known.now, known.settings, limit=1, also=records)
+    records, hits = [finding.record for finding in findings], known.analysis.hits
+    ranking = rank_in(known.snapshot, known.analysis.query, known.now, known.settings, limit=1, also=records, hits=hits)
     return {scored.record.id: scored for scored in ranking}

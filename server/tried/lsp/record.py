@@ -72,8 +72,9 @@ def view_of(
 ) -> RecordView:
     analysis = known.analysis if known is not None else None
     drafts = analysis.drafts if analysis is not None else ()
-    query = analysis.query if analysis is not None else None
-    ranked = rank_of_in(pool.snapshot, query, now, pool.settings, found.id) if query is not None else None
+    ranked = None
+    if analysis is not None and analysis.query is not None:
+        ranked = rank_of_in(pool.snapshot, analysis.query, now, pool.settings, found.id, hits=analysis.hits)
     return record_view(found, pool.snapshot, finding_settings(pool.settings), drafts, ranked, with_plots=with_plots)
 
 

@@ -14,6 +14,7 @@ from tried.lsp.pools import FolderPool, all_pools, pool_of
 from tried.lsp.record_pages import page_of, path_of_page, workspaces_of, write_page_of
 from tried.lsp.session import Session
 from tried.lsp.uris import uri_of
+from tried.ranking.hits import NO_HITS
 from tried.record_names import short_id
 from tried.related.outcome import outcome_of
 from tried.related.pool_search import MOST_FOUND, Hit, search
@@ -38,8 +39,7 @@ async def symbols(session: Session, params: t.WorkspaceSymbolParams) -> list[t.W
     now = session.now()
     found: list[tuple[Hit, FolderPool]] = []
     for pool in pools:
-        hits = await session.in_background(search, params.query, pool.snapshot, now, ranking_policy(pool.settings))
-        found += [(hit, pool) for hit in hits]
+        found += [(hit, pool) for hit in await session.in_background(_found, params.query, pool, now)]
     found.sort(key=lambda each: each[0].place)
     lazily = session.client.features.resolves_symbols
     return await session.in_background(_symbols, found[:MOST_FOUND], now, workspaces_of(session), lazily)
@@ -60,6 +60,11 @@ async def resolve(session: Session, symbol: t.WorkspaceSymbol) -> t.WorkspaceSym
         return symbol
     symbol.location = t.Location(uri=uri_of(path), range=TOP)
     return symbol
+
+
+def _found(text: str, pool: FolderPool, now: datetime) -> list[Hit]:
+    used = pool.folder.workspace.hits if pool.folder.workspace is not None else NO_HITS
+    return search(text, pool.snapshot, now, ranking_policy(pool.settings), hits=used)
 
 
 def _symbols(

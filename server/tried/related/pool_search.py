@@ -15,6 +15,7 @@ import numpy as np
 
 from tried.pool.record import ExperimentRecord
 from tried.pool.snapshot import PoolSnapshot
+from tried.ranking.hits import NO_HITS, Hits
 from tried.ranking.policy import Policy
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.rank import rank
@@ -44,7 +45,14 @@ class Hit:
         return ORDER.index(self.by), -self.weight, self.record.id
 
 
-def search(text: str, snapshot: PoolSnapshot, now: datetime, policy: Policy, limit: int = MOST_FOUND) -> list[Hit]:
+def search(
+    text: str,
+    snapshot: PoolSnapshot,
+    now: datetime,
+    policy: Policy,
+    limit: int = MOST_FOUND,
+    hits: Hits = NO_HITS,
+) -> list[Hit]:
     """At most `limit` records, each once: those whose id is meant or holds the text, then those whose name does, then
     those in which all its words occur (the last may be a beginning), by their score. Without text the latest."""
     typed = " ".join(text[:LONGEST_QUERY].split())
@@ -59,7 +67,7 @@ def search(text: str, snapshot: PoolSnapshot, now: datetime, policy: Policy, lim
         if record_id not in found:
             found[record_id] = Hit(snapshot.records[record_id], "id_part", _closeness(folded, record_id))
     query = RetrievalQuery(text=typed, containing=typed)
-    for scored in rank(query, snapshot.index, now=now, limit=limit, policy=policy):
+    for scored in rank(query, snapshot.index, now=now, limit=limit, policy=policy, hits=hits):
         if scored.record.id not in found:
             by: By = "name" if folded in scored.record.name.casefold() else "text"
             found[scored.record.id] = Hit(scored.record, by, scored.score)
