@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +30,7 @@ from tried.cli.policy_options import Overrides, PolicyName, requested
 from tried.cli.ranking_text import how_ordered, print_ranking
 from tried.ranking.query import RetrievalQuery
 from tried.render.reports import ranking_report
+from tried.settings.requested_policy import RequestedPolicy
 from tried.workspace import Workspace
 
 
@@ -53,6 +56,13 @@ def rank(
         int | None,
         typer.Option("--limit", metavar="N", min=1, help="At most so many.", show_default="ranking.limit"),
     ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", metavar="FILE", show_default=False, help="Add a trace of it to this file."),
+    ] = None,
+    trace_text: Annotated[
+        bool, typer.Option("--trace-text", help="Keep in the trace the text that is ranked by, not its words alone.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the past experiments that bear on a config file or on a text."""
@@ -84,6 +94,43 @@ def rank(
         complain(empty_pool_advice(workspace, pools))
     else:
         console().print(line_of("no record passes these filters; `tried pool` shows what there is"))
+    if trace is not None or workspace.settings.trace.enabled:
+        _trace(query, workspace, moment, limit, asked, trace, trace_text)
+
+
+def _trace(
+    query: RetrievalQuery,
+    workspace: Workspace,
+    now: datetime,
+    limit: int | None,
+    asked: RequestedPolicy,
+    path: Path | None,
+    with_text: bool,
+) -> None:
+    """Writes down what was ranked. That it cannot be kept is told, and is an error only of a file that was named."""
+    from tried.storage.files import StorageError
+    from tried.workspace_traces import keep_ranking, trace_of_ranking, write_ranking
+
+    settings = workspace.settings
+    line = trace_of_ranking(
+        query,
+        workspace.snapshot,
+        now,
+        settings,
+        limit=limit or settings.ranking.limit,
+        policy=asked.policy,
+        policy_name=asked.name,
+        hits=workspace.hits,
+        with_text=with_text,
+    )
+    if settings.trace.enabled:
+        try:
+            keep_ranking(line, settings)
+        except StorageError as error:
+            complain(f"the ranking was not traced: {error}")
+    if path is not None:
+        sys.stdout.flush()
+        write_ranking(line, path)
 
 
 def query_of_file(path: Path, workspace: Workspace) -> RetrievalQuery:

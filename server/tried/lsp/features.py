@@ -40,6 +40,7 @@ from tried.lsp import (
     status,
     symbols,
     synchronization,
+    traces,
     watching,
 )
 from tried.lsp.session import Session
@@ -124,6 +125,7 @@ SUBSCRIBERS = (
     hits.subscribe,
     lens_refresh.subscribe,
     calibration.subscribe,
+    traces.subscribe,
 )
 
 

@@ -11,6 +11,7 @@ from lsprotocol import types as t
 from tried.lsp.open_document import Analysed, Document
 from tried.lsp.requested_policies import policy_asked_for
 from tried.lsp.session import Session
+from tried.lsp.traces import trace_soon
 from tried.render.reports import ranking_report
 from tried.settings.requested_policy import RequestedPolicy
 
@@ -22,12 +23,13 @@ MAX_LIMIT = 1000
 @attrs.define
 class RelatedParams:
     """`limit`: at most so many; as many as the settings say (`ranking.limit`) where it is absent. `policy` and `set`
-    (knob → value) hold for this request alone."""
+    (knob → value) hold for this request alone. `trace`: write a trace of it, be they enabled or not."""
 
     text_document: t.TextDocumentIdentifier
     limit: int | None = None
     policy: str | None = None
     set: dict[str, Any] | None = None
+    trace: bool = False
 
 
 def subscribe(session: Session) -> None:
@@ -43,7 +45,13 @@ async def related(session: Session, params: RelatedParams) -> dict[str, Any] | N
         return None
     asked = policy_asked_for(known.settings, params.policy, params.set)
     report = await session.in_background(_report, known, params.limit, asked)
+    if params.trace or (known.settings.trace.enabled and asked.is_requested):
+        trace_soon(session, known, asked, _limit(known, params.limit))
     return {**report, "uri": document.uri, "version": known.text.version}
+
+
+def _limit(known: Analysed, limit: int | None) -> int:
+    return known.settings.ranking.limit if limit is None else min(max(0, limit), MAX_LIMIT)
 
 
 def _report(known: Analysed, limit: int | None, asked: RequestedPolicy) -> dict[str, Any]:
