@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { DID_ANALYSE, type DidAnalyse } from "./protocol";
+import { RANKING_SCHEME } from "./policies/rankingDocuments";
 import { DOCUMENT_SELECTOR } from "./server/selector";
 import type { ActiveConfig, Tried } from "./tried";
 
@@ -82,9 +83,9 @@ export class TrackedConfig implements ActiveConfig, vscode.Disposable {
   }
 }
 
-/** Panels such as the log are text editors, too. */
+/** Panels such as the log are text editors, too; and two rankings side by side are about the config, as the views are. */
 function isOutput(document: vscode.TextDocument): boolean {
-  return ["output", "debug", "vscode-interactive-input", "comment"].includes(document.uri.scheme);
+  return ["output", "debug", "vscode-interactive-input", "comment", RANKING_SCHEME].includes(document.uri.scheme);
 }
 
 function setContext(isConfig: boolean): Thenable<unknown> {

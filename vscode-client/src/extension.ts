@@ -1,6 +1,7 @@
 import { LOADING_STARTED } from "./clock";
 import * as vscode from "vscode";
 import { registerCommands } from "./commands";
+import { registerTryPolicy } from "./policies/tryPolicy";
 import { registerRecordPanel } from "./record/panel";
 import { registerLanguageStatus } from "./server/languageStatus";
 import { registerRestarts } from "./server/restarts";
@@ -23,6 +24,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerCommands(session),
     registerViews(session),
     registerRecordPanel(session),
+    registerTryPolicy(session),
     registerLanguageStatus(session),
     registerRestarts(session),
   );

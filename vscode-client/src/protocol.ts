@@ -2,6 +2,8 @@
 
 import type { Range } from "vscode-languageserver-types";
 
+export const RELATED = "tried/related";
+export const POLICIES = "tried/policies";
 export const EXPERIMENTS = "tried/experiments";
 export const ABSENCE = "tried/absence";
 export const FINDINGS = "tried/findings";
@@ -20,6 +22,7 @@ export type Verdict = "dead_end" | "works" | "inconclusive";
 /** A number; "nan", "inf" and "-inf" where JSON has none. */
 export type Numeric = number | "nan" | "inf" | "-inf";
 
+/** Of the terms that a policy turns on signal and weight are null; of a signal that does not apply, the signal alone. */
 export interface Term {
   name: string;
   value: number;
@@ -124,7 +127,81 @@ export interface Absence {
   rank: number | null;
   score: number | null;
   terms: Term[] | null;
-  dropped_by: "filter" | "cut" | "replicate" | "unknown" | null;
+  dropped_by: "filter" | "ttl" | "cut" | "replicate" | "unknown" | null;
+}
+
+/** The knobs of a policy (`tried.policy/v1`), in groups: `{"half_life_days": 30, "weights": {"lexical": 0.4, …}, …}`. */
+export interface Knobs {
+  readonly [name: string]: boolean | number | string | null | Knobs;
+}
+
+export interface NamedPolicy {
+  name: string;
+  policy_id: string;
+  is_active: boolean;
+  is_preset: boolean;
+  policy: Knobs;
+}
+
+/** `active`: a name among them. */
+export interface Policies {
+  schema: string;
+  active: string;
+  policies: NamedPolicy[];
+}
+
+/** One request, another policy: its name, and single knobs over it (or over the active one) by their dotted names. */
+export interface PolicyChoice {
+  policy?: string;
+  set?: Readonly<Record<string, boolean | number | string>>;
+}
+
+export interface RelatedParams extends PolicyChoice {
+  textDocument: DocumentName;
+  limit?: number;
+  trace?: boolean;
+}
+
+export interface Ranked {
+  rank: number;
+  id: string;
+  name: string;
+  score: number;
+  dead_end: boolean;
+  terms: Term[];
+}
+
+/** `policy`: the one that was chosen for this request, with its `name` and `policy_id` among the knobs. */
+export interface Ranking {
+  schema: string;
+  now: string;
+  policy_id?: string;
+  policy?: Knobs;
+  query: { text: string; terms: string[]; architecture: string | null };
+  results: Ranked[];
+  uri: string;
+  version: number;
+}
+
+export interface ExplainParams extends PolicyChoice {
+  textDocument: DocumentName;
+  record: string;
+}
+
+/** `final_score`: the sum of the breakdown's values from left to right. */
+export interface Explanation {
+  schema: string;
+  record: string | null;
+  policy_id: string;
+  policy?: Knobs;
+  rank: number | null;
+  of: number;
+  final_score: number | null;
+  breakdown: Term[];
+  dropped_by: "filter" | "ttl" | "cut" | "unknown" | null;
+  answer: string;
+  uri: string;
+  version: number;
 }
 
 export interface Finding {
@@ -292,7 +369,15 @@ export const SERVER_COMMANDS = {
   open: "tried.openRecord",
   compare: "tried.compareRecord",
   rescan: "tried.rescan",
+  countHit: "tried.countHit",
 } as const;
+
+/** Arguments of `tried.countHit`. */
+export interface CountHit {
+  record: string;
+  how: "opened" | "compared" | "used" | "concluded";
+  uri?: string;
+}
 
 /** Arguments of `tried.showRecord`, `tried.compare` and `tried.conclude`. */
 export interface RecordArguments {

@@ -17,6 +17,7 @@ export const DESCRIPTIONS = {
   "tried.related.sort": "Most related, newest, or best result first.",
   "tried.related.search": "Lists only experiments in which the words occur, while you type them.",
   "tried.related.whyNot": "Says why a run that you miss is not in the list, and what would bring it there.",
+  "tried.tryPolicy": "Shows how another policy, or another value of a knob, would rank the experiments, beside how they are ranked; nothing is kept.",
   "tried.related.showMore": "Lists more related experiments.",
   "tried.related.copyId": "Copies the id of the record.",
   "tried.related.openRun": "Opens the run's page at its tracker, in the browser.",

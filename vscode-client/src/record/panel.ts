@@ -5,7 +5,8 @@ import * as vscode from "vscode";
 import { recordArguments } from "../commands/arguments";
 import { pickRecord } from "../commands/pickRecord";
 import { registerCommand } from "../commands/register";
-import { RECORD, SERVER_COMMANDS, STATUS_DID_CHANGE, type RecordArguments, type RecordView, type Verdict } from "../protocol";
+import { countHit } from "../hits";
+import { RECORD, SERVER_COMMANDS, STATUS_DID_CHANGE, type CountHit, type RecordArguments, type RecordView, type Verdict } from "../protocol";
 import { reasonOf } from "../reason";
 import { inert, line } from "../text";
 import type { Tried } from "../tried";
@@ -46,6 +47,8 @@ class RecordPanel implements vscode.Disposable {
   #shown: RecordArguments | undefined;
   #view: RecordView | undefined;
   #revealed: "parameters" | undefined;
+  /** What a person did to see the record; counted once it is there. */
+  #gesture: CountHit["how"] | undefined;
   #isReady = false;
   /** What came of a conclusion while the page could not be told. */
   #untold: ToPage | undefined;
@@ -83,7 +86,7 @@ class RecordPanel implements vscode.Disposable {
         ),
       );
     if (!panel.visible || !how.preserveFocus) panel.reveal(undefined, how.preserveFocus);
-    this.#use(named, how.revealed);
+    this.#use(named, how.revealed, how.revealed === undefined ? "opened" : "compared");
   }
 
   /** After the window was loaded anew. */
@@ -94,7 +97,7 @@ class RecordPanel implements vscode.Disposable {
     }
     panel.webview.options = this.#options();
     this.#adopt(panel);
-    this.#use(named, undefined);
+    this.#use(named, undefined, undefined);
   }
 
   dispose(): void {
@@ -142,10 +145,11 @@ class RecordPanel implements vscode.Disposable {
     return panel;
   }
 
-  #use(named: RecordArguments, revealed: "parameters" | undefined): void {
+  #use(named: RecordArguments, revealed: "parameters" | undefined, gesture: CountHit["how"] | undefined): void {
     if (named.record !== this.#shown?.record) this.#view = undefined;
     this.#shown = named;
     this.#revealed = revealed;
+    this.#gesture = gesture;
     if (this.#panel && !this.#view) this.#panel.title = titleOf(named.record);
     this.#post({ type: "loading", short: line(named.record, 80) });
     this.#refresh();
@@ -188,6 +192,14 @@ class RecordPanel implements vscode.Disposable {
     this.#view = view;
     if (this.#panel) this.#panel.title = titleOf(view.short);
     this.#postView();
+    this.#count(view);
+  }
+
+  #count({ id, document }: RecordView): void {
+    const how = this.#gesture;
+    this.#gesture = undefined;
+    const uri = document ?? this.#shown?.uri;
+    if (how !== undefined) void countHit(this.#tried, { record: id, how, ...(uri === undefined ? {} : { uri }) });
   }
 
   #postView(): void {
@@ -223,7 +235,7 @@ class RecordPanel implements vscode.Disposable {
         this.#refresh();
         return;
       case "show":
-        this.#use({ ...this.#shown, record: message.record }, undefined);
+        this.#use({ ...this.#shown, record: message.record }, undefined, "opened");
         return;
       case "openPage":
         if (this.#view?.url && webHost(this.#view.url)) await vscode.env.openExternal(vscode.Uri.parse(this.#view.url, true));

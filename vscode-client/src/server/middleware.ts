@@ -32,7 +32,17 @@ async function told(answer: unknown): Promise<unknown> {
   }
 }
 
-export function middleware(tried: Pick<Tried, "context">, links: RecordLinks): Middleware {
+/** Of a value that was used, or a completion that was taken: that it could not be counted is nobody's business there. */
+async function counted(answer: unknown, log: Tried["log"]): Promise<unknown> {
+  try {
+    return await answer;
+  } catch (error) {
+    log.warn(`a hit was not counted: ${reasonOf(error)}`);
+    return undefined;
+  }
+}
+
+export function middleware(tried: Pick<Tried, "context" | "log">, links: RecordLinks): Middleware {
   return {
     workspace: {
       configuration: (params, token, next) =>
@@ -64,6 +74,7 @@ export function middleware(tried: Pick<Tried, "context">, links: RecordLinks): M
       const given = (args[0] ?? {}) as RecordArguments & ConclusionArguments;
       if (command === SERVER_COMMANDS.open) return vscode.commands.executeCommand("tried.showRecord", given);
       if (command === SERVER_COMMANDS.compare) return vscode.commands.executeCommand("tried.compare", given);
+      if (command === SERVER_COMMANDS.countHit) return counted(next(command, args), tried.log);
       const question = WITH_REASON[command];
       if (question === undefined || (given.reason ?? "") !== "") return told(next(command, args));
       const reason = await askReason(question, given.verdict !== undefined || command === SERVER_COMMANDS.silence);

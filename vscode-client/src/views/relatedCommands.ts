@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { CommandId } from "../commands/descriptions";
 import { registerAll } from "../commands/register";
+import { countHit } from "../hits";
 import { EXPERIMENTS, RECORD, SERVER_COMMANDS, type Experiments, type Facet, type Outcome, type RecordView, type Sort } from "../protocol";
 import { counted, inert, line } from "../text";
 import type { Tried } from "../tried";
@@ -33,7 +34,7 @@ export function registerRelatedCommands(tried: Tried, view: RelatedView): vscode
       view.showMore();
     },
     "tried.related.copyId": (row) => (row?.record === undefined ? undefined : vscode.env.clipboard.writeText(row.record)),
-    "tried.related.openRun": (row) => openRun(row?.url),
+    "tried.related.openRun": (row) => openRun(tried, row),
     "tried.related.openSource": (row) => openSource(tried, row?.record, row?.uri),
   };
   return registerAll(commands);
@@ -132,8 +133,15 @@ async function search(view: RelatedView): Promise<void> {
   box.show();
 }
 
-async function openRun(url: string | undefined): Promise<void> {
-  if (url !== undefined && /^https?:\/\//i.test(url)) await vscode.env.openExternal(vscode.Uri.parse(url, true));
+async function openRun(tried: Tried, row: Row | undefined): Promise<void> {
+  const { url, record, uri } = row ?? {};
+  if (url === undefined || !/^https?:\/\//i.test(url)) return;
+  await vscode.env.openExternal(vscode.Uri.parse(url, true));
+  if (record !== undefined) opened(tried, record, uri);
+}
+
+function opened(tried: Tried, record: string, uri: string | undefined): void {
+  void countHit(tried, { record, how: "opened", ...(uri === undefined ? {} : { uri }) });
 }
 
 /** The run's own folder where it lies in the workspace, else its line in the pool. */
@@ -143,8 +151,10 @@ async function openSource(tried: Tried, record: string | undefined, uri: string 
     const view = await tried.sendRequest<RecordView>(RECORD, { record, textDocument: { uri } });
     const folder = view?.run_dir === null || view?.run_dir === undefined ? undefined : vscode.Uri.parse(view.run_dir, true);
     const isShown = folder?.scheme === "file" && vscode.workspace.getWorkspaceFolder(folder) !== undefined;
-    if (isShown && (await exists(folder))) await vscode.commands.executeCommand("revealInExplorer", folder);
-    else await tried.sendRequest("workspace/executeCommand", { command: SERVER_COMMANDS.open, arguments: [{ uri, record, stored: true }] });
+    if (isShown && (await exists(folder))) {
+      await vscode.commands.executeCommand("revealInExplorer", folder);
+      opened(tried, record, uri);
+    } else await tried.sendRequest("workspace/executeCommand", { command: SERVER_COMMANDS.open, arguments: [{ uri, record, stored: true }] });
   } catch (error) {
     void vscode.window.showWarningMessage(inert(line(reasonOf(error), 300)));
   }

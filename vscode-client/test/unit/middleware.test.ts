@@ -9,7 +9,9 @@ import type { Tried } from "../../src/tried";
 const TEXT = "$(error) [x](command:workbench.action.quit)";
 const INERT = "$\u200b(error) [x]\u200b(command:workbench.action.quit)";
 
-const tried = { onNotification: () => ({ dispose: () => undefined }), context: {} } as unknown as Tried;
+const logged: string[] = [];
+const log = { warn: (text: string) => logged.push(text) };
+const tried = { onNotification: () => ({ dispose: () => undefined }), context: {}, log } as unknown as Tried;
 const links = new RecordLinks(tried);
 const between = middleware(tried, links);
 const none = undefined as never;
@@ -37,6 +39,16 @@ test("nor does what is said of progress", () => {
 test("nor does the error of a command of the server", async () => {
   const answer: unknown = between.executeCommand?.(SERVER_COMMANDS.rescan, [{}], () => Promise.reject(new Error(TEXT)));
   await assert.rejects(Promise.resolve(answer), { message: INERT });
+});
+
+test("that a value that was used could not be counted is in the log alone", async () => {
+  const hit = [{ record: "EXP-7", how: "used" }];
+  const counted: unknown = between.executeCommand?.(SERVER_COMMANDS.countHit, hit, (command, args) => Promise.resolve([command, args]));
+  assert.deepEqual(await counted, ["tried.countHit", hit]);
+  assert.equal(logged.length, 0);
+  const failed: unknown = between.executeCommand?.(SERVER_COMMANDS.countHit, hit, () => Promise.reject(new Error("read-only")));
+  assert.equal(await failed, undefined);
+  assert.match(logged[0] ?? "", /read-only/);
 });
 
 test("a link leads to a record, and nowhere else", async () => {
