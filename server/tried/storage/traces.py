@@ -70,7 +70,7 @@ def keep_trace(line: bytes, most_bytes: int, folder: Path | None = None) -> Path
         files = _make_room(folder, most_bytes - size)
         path, number, held = files[-1] if files else (None, 0, 0)
         if path is None or held + size > max(most_bytes // FILES, size):
-            path = folder / f"trace-{number + 1:08}.jsonl"
+            path = _next(folder, number)
         append_under_lock(path, (line,), MODE)
     return path
 
@@ -132,6 +132,15 @@ def _make_room(folder: Path, most_bytes: int) -> list[tuple[Path, int, int]]:
     except OSError as error:
         raise StorageError(f"{folder}: nothing was written: {reason_of(error)}") from error
     return files
+
+
+def _next(folder: Path, number: int) -> Path:
+    """A name that nothing has, no folder or link either."""
+    while True:
+        number += 1
+        path = folder / f"trace-{number:08}.jsonl"
+        if not os.path.lexists(path):
+            return path
 
 
 def _files(folder: Path) -> list[tuple[Path, int, int]]:
