@@ -13,6 +13,8 @@ from tried.settings.policies import policy_names, policy_of
 from tried.settings.requested_policy import active_name
 
 METHOD = "tried/policies"
+PATIENCE = 2.0
+"""Seconds that the answer may wait for the settings of a folder that was just opened."""
 
 
 @attrs.define
@@ -25,6 +27,7 @@ async def policies(session: Session, params: PoliciesParams) -> dict[str, Any] |
     document = session.documents.get(params.text_document.uri)
     if document is None:
         return None
+    await session.analysed(document, PATIENCE, hurry=True)
     settings = session.settings_of(document)
     known = [(name, policy_of(settings, name)) for name in policy_names(settings)]
     return policies_report(active_name(settings), known)
