@@ -186,6 +186,8 @@ export interface Ranking {
 export interface ExplainParams extends PolicyChoice {
   textDocument: DocumentName;
   record: string;
+  filter?: Filter;
+  limit?: number;
 }
 
 /** `final_score`: the sum of the breakdown's values from left to right. */
