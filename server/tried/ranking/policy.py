@@ -12,8 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
-from annotated_types import Ge, Gt, Le
-from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 POLICY_SCHEMA: Final = "tried.policy/v1"
@@ -24,8 +23,8 @@ _SHOWN: Final = 60
 MOST_WEIGHT: Final = 1e6
 """Of a weight; what counts is its share."""
 
-Number = Annotated[float, AllowInfNan(False), AfterValidator(lambda value: value + 0.0)]
-"""A finite number; -0.0 is 0.0, so that equal policies are written alike."""
+Number = Annotated[float, AllowInfNan(False)]
+"""A finite number."""
 
 
 class PolicyError(ValueError):
@@ -91,8 +90,11 @@ class Policy(Knobs):
     lexical_bonus: LexicalBonus = Field(default_factory=LexicalBonus)
     hit_boost: HitBoost = Field(default_factory=HitBoost)
     decay_penalty: DecayPenalty = Field(default_factory=DecayPenalty)
-    ttl_days: Number | None = Field(
-        default=None, ge=0.0, description="Records that are older are left out. Without it none is."
+    ttl_days: float | None = Field(
+        default=None,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Records that are older are left out. Without it none is.",
     )
 
     @property
@@ -172,9 +174,10 @@ def knob_range(info: FieldInfo) -> str:
     if info.annotation is bool:
         return "true or false"
     noun = "a whole number" if info.annotation is int else "a finite number"
-    low = next((each.ge for each in info.metadata if isinstance(each, Ge)), None)
-    above = next((each.gt for each in info.metadata if isinstance(each, Gt)), None)
-    high = next((each.le for each in info.metadata if isinstance(each, Le)), None)
+    low, above, high = (
+        next((limit for each in info.metadata if (limit := getattr(each, kind, None)) is not None), None)
+        for kind in ("ge", "gt", "le")
+    )
     if low is not None and high is not None:
         return f"{noun} from {low:g} to {high:.12g}"
     if above is not None:
@@ -234,4 +237,11 @@ def _cut(text: str) -> str:
 
 
 def _canonical(policy: Policy) -> str:
-    return json.dumps(policy_json(policy), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return json.dumps(_unsigned(policy_json(policy)), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _unsigned(value: Any) -> Any:
+    """-0.0 is 0.0, so that equal policies are written alike."""
+    if isinstance(value, dict):
+        return {name: _unsigned(item) for name, item in value.items()}
+    return value + 0.0 if isinstance(value, float) else value
