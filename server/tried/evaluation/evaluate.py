@@ -191,7 +191,7 @@ def evaluate(
         gone = later_than(judgement, lines.items())
         line = judgement.research_line if scope == "own_line" else None
         among = [record_id for record_id, own in lines.items() if record_id not in gone and line in (None, own)]
-        history = snapshot.history.updated(gone, ()) if gone else snapshot.history
+        history = snapshot.history.updated(gone, (), snapshot.records.__getitem__) if gone else snapshot.history
         if line is not None:
             records = (snapshot.records[record_id] for record_id in among)
             history = ParameterHistory.empty(snapshot.directions).updated((), records)
