@@ -13,7 +13,9 @@ _MOST: int = 2**53
 
 
 def _scalar(value: Any) -> Any:
-    if value is None or (isinstance(value, int | float) and math.isfinite(value)):
+    if value is None or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, int) and abs(value) <= _MOST:  # a truth value as well
         return value
     raise ValueError("should be a finite number, true, false or null")
 

@@ -126,7 +126,17 @@ def replay_report(replay: Replay, trace_id: str) -> dict[str, Any]:
 
 def is_identical(replay: Replay) -> bool:
     """Whether the results are those of the trace, byte by byte."""
-    return encoded(result_json(each.row for each in replay.rows)) == encoded(result_json(replay.trace.result))
+    return _comparable(each.row for each in replay.rows) == _comparable(replay.trace.result)
+
+
+def _comparable(rows: Iterable[ResultRow]) -> bytes:
+    """Inputs have no type of their own in a trace, and programs through which it may have gone write 8.0 as 8."""
+    data = result_json(rows)
+    for term in (term for row in data for term in row["terms"]):
+        for name, value in term.get("inputs", {}).items():
+            if isinstance(value, int) and not isinstance(value, bool):
+                term["inputs"][name] = float(value)
+    return encoded(data)
 
 
 def _move_json(move: ReplayedRow, is_listed: bool) -> dict[str, Any]:
