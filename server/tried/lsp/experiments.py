@@ -13,7 +13,6 @@ from tried.lsp.open_document import Analysed
 from tried.lsp.session import Session
 from tried.lsp.written import Written, written
 from tried.pool.collector import collector_paused
-from tried.ranking.policy import Policy
 from tried.related.experiments import NO_FILTER, Filter, RelatedExperiments
 from tried.related.facets import facets_of, named
 from tried.related.ordering import Sort
@@ -68,12 +67,11 @@ async def config_known(session: Session, uri: str) -> Analysed | None:
     return known if known is not None and known.analysis is not None and known.analysis.is_config else None
 
 
-def related_to(known: Analysed, params: FilterParams | None, policy: Policy | None = None) -> RelatedExperiments:
-    """Of a config that was analysed; ranked by the active policy where no other is given."""
+def related_to(known: Analysed, params: FilterParams | None) -> RelatedExperiments:
+    """Of a config that was analysed."""
     assert known.analysis is not None
-    findings, active = finding_settings(known.settings), ranking_policy(known.settings)
-    chosen = _filter(known, params)
-    return RelatedExperiments(known.analysis, known.snapshot, findings, policy or active, known.now, chosen)
+    findings, policy = finding_settings(known.settings), ranking_policy(known.settings)
+    return RelatedExperiments(known.analysis, known.snapshot, findings, policy, known.now, _filter(known, params))
 
 
 def limit_of(known: Analysed, limit: int | None) -> int:

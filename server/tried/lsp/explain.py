@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import attrs
@@ -45,7 +46,9 @@ def _report(known: Analysed, params: ExplainParams, asked: RequestedPolicy) -> d
     from tried.related.explain import explanation_of
     from tried.render.explanations import explanation_report
 
-    question = Question.of(related_to(known, params.filter, asked.policy))
+    question = Question.of(related_to(known, params.filter))
+    if question is not None:
+        question = dataclasses.replace(question, policy=asked.policy)
     limit = max(0, limit_of(known, params.limit))
     explanation = explanation_of(params.record, known.snapshot, question, limit, is_partial=known.is_partial)
     return explanation_report(explanation, asked)
