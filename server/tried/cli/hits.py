@@ -60,7 +60,7 @@ def hits(
     if records:
         rows = _named(rows, records, workspace.snapshot)
     cleared = _clear(folder, rows, kept, everything=not records, yes=yes, as_json=as_json) if clear else None
-    problem = kept.problem or why_not_kept(folder)
+    problem = why_not_kept(folder) or kept.problem
     if as_json:
         write_json(_report(folder, [] if clear else rows, kept, problem, cleared))
         return
