@@ -107,7 +107,9 @@ function records(results: readonly Ranked[], others: readonly Ranked[], short: R
   if (results.length === 0) return ["No record."];
   const places = new Map(others.map(({ id }, place) => [id, place + 1]));
   const digits = String(results.length).length;
-  const names = [...new Set(results.flatMap(({ terms }) => terms.map(({ name }) => name)))];
+  const terms = results.flatMap((result) => result.terms);
+  const applying = new Set(terms.filter(doesApply).map(({ name }) => name));
+  const names = [...new Set(terms.map(({ name }) => name))].filter((name) => applying.has(name));
   return results.flatMap((result, index) => {
     const place = index + 1;
     const there = places.get(result.id);
@@ -119,7 +121,7 @@ function records(results: readonly Ranked[], others: readonly Ranked[], short: R
   });
 }
 
-/** In columns; a signal that does not apply has a dash. */
+/** In columns of the terms that apply to any record; where one does not apply stands a dash. */
 function scoreLine({ score: sum, terms }: Ranked, names: readonly string[]): string {
   const byName = new Map(terms.map((term) => [term.name, term]));
   const columns = names.map((name) => {

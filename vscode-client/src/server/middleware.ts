@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Middleware, ShowDocumentResult } from "vscode-languageclient/node";
 import { type RecordArguments, SERVER_COMMANDS } from "../protocol";
+import { countHit } from "../hits";
 import { reasonOf } from "../reason";
 import { inert, line } from "../text";
 import type { Tried } from "../tried";
@@ -42,7 +43,7 @@ async function counted(answer: unknown, log: Tried["log"]): Promise<unknown> {
   }
 }
 
-export function middleware(tried: Pick<Tried, "context" | "log">, links: RecordLinks): Middleware {
+export function middleware(tried: Pick<Tried, "context" | "log" | "sendRequest">, links: RecordLinks): Middleware {
   return {
     workspace: {
       configuration: (params, token, next) =>
@@ -98,6 +99,12 @@ export function middleware(tried: Pick<Tried, "context" | "log">, links: RecordL
         symbol.containerName = inert(symbol.containerName);
       }
       return symbols;
+    },
+    // Asked for the one that somebody goes to
+    resolveWorkspaceSymbol: (symbol, token, next) => {
+      const { data } = symbol as vscode.SymbolInformation & { data?: { record?: unknown } | null };
+      if (typeof data?.record === "string") void countHit(tried, { record: data.record, how: "opened" });
+      return next(symbol, token);
     },
     provideDocumentLinks: links.provideDocumentLinks,
     provideDefinition: links.provideDefinition,

@@ -10,8 +10,9 @@ const TEXT = "$(error) [x](command:workbench.action.quit)";
 const INERT = "$\u200b(error) [x]\u200b(command:workbench.action.quit)";
 
 const logged: string[] = [];
+const sent: unknown[] = [];
 const log = { warn: (text: string) => logged.push(text) };
-const tried = { onNotification: () => ({ dispose: () => undefined }), context: {}, log } as unknown as Tried;
+const tried = { onNotification: () => ({ dispose: () => undefined }), context: {}, log, sendRequest: (_: string, params: unknown) => Promise.resolve(sent.push(params)) } as unknown as Tried;
 const links = new RecordLinks(tried);
 const between = middleware(tried, links);
 const none = undefined as never;
@@ -49,6 +50,16 @@ test("that a value that was used could not be counted is in the log alone", asyn
   const failed: unknown = between.executeCommand?.(SERVER_COMMANDS.countHit, hit, () => Promise.reject(new Error("read-only")));
   assert.equal(await failed, undefined);
   assert.match(logged[0] ?? "", /read-only/);
+});
+
+test("who goes to a record that was searched has opened it; one that is only found is no hit", async () => {
+  const symbols = [{ name: "a", containerName: "", data: { record: "EXP-7" } }] as unknown as vscode.SymbolInformation[];
+  await between.provideWorkspaceSymbols?.("", none, () => symbols);
+  assert.equal(sent.length, 0);
+  const [symbol] = symbols;
+  assert.ok(symbol);
+  assert.equal(await between.resolveWorkspaceSymbol?.(symbol, none, (item) => item), symbol);
+  assert.deepEqual(sent, [{ command: "tried.countHit", arguments: [{ record: "EXP-7", how: "opened" }] }]);
 });
 
 test("a link leads to a record, and nowhere else", async () => {

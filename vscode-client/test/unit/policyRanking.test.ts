@@ -36,12 +36,17 @@ test("each record has a line with its place and one with its terms", () => {
     { name: "decay_penalty", value: -0.05, signal: null, weight: null },
   ];
   const one = ranked("hydra:HYD-005", 0.35, { name: "learning rate 0.01", dead_end: true, terms });
-  const { title, before } = texts(comparison([one], [one]));
+  const architecture = { name: "structural", value: 0.2, signal: 0.8, weight: 0.25 };
+  const other = ranked("hydra:HYD-006", 0.2, { name: "", terms: [architecture] });
+  const { title, before, after } = texts(comparison([one, other], [one]));
   assert.equal(title, "default ↔ steady: configs/base.yaml");
   assert.deepEqual(list(before), [
     "1. HYD-005  learning rate 0.01  · dead end",
     "   0.350  = lexical 0.400   structural –       lexical bonus 0.000   decay penalty −0.050",
+    "2. HYD-006  (not on the other side)",
+    "   0.200  = lexical –       structural 0.200   lexical bonus –       decay penalty –",
   ]);
+  assert.equal(list(after)[1], "   0.350  = lexical 0.400   lexical bonus 0.000   decay penalty −0.050", "what applies to no record is left out");
 });
 
 test("the headers say which policies these are, that nothing was changed, and how to use the other one", () => {

@@ -92,7 +92,7 @@ scenario("a knob that there is not is told in the box, and one that there is ran
   await window.close();
 });
 
-scenario("a record that is opened is hit once, and one whose value is used, too", async (bench) => {
+scenario("a record that is opened is hit once, and so is one whose value is used, and one that was searched", async (bench) => {
   const folder = copyOfDemo(bench.folder, "hits");
   const hits = (): string => {
     const env = { ...process.env, HOME: path.join(bench.folder, "home"), XDG_STATE_HOME: path.join(bench.folder, "state") };
@@ -117,6 +117,11 @@ scenario("a record that is opened is hit once, and one whose value is used, too"
   await window.quickFix(/^Use 96: best of 3 runs/);
   await window.waitForNoSquiggle();
   await waitFor("the hit on the run with the best value", () => count(/./), (found) => found === 2);
+  await window.page.keyboard.press("Control+P");
+  await window.quickInput().fill("#HYD-013");
+  await window.pick(/HYD-013/);
+  await window.editorShows("HYD-013");
+  await waitFor("the hit on what was searched", () => count(/HYD-013$/), (found) => found === 1);
   assert.equal(count(/HYD-019$/), 1, "what is edited beside the panel is no hit on what it shows");
   assert.deepEqual(await window.notifications(), []);
   await window.close();
