@@ -269,6 +269,34 @@ def test_a_breakdown_without_notes_has_no_column_for_them() -> None:
     ]
 
 
+def test_terms_that_a_policy_turns_on_stand_behind_the_four() -> None:
+    terms = (
+        Term("lexical", 0.4, 1.0, 0.4),
+        Term("structural", 0.0, None, 0.0, "the query has no architecture"),
+        Term("lexical_bonus", 0.05, None, None),
+        Term("hit_boost", 0.025, None, None),
+        Term("decay_penalty", -0.0, None, None, "the record has no timestamp"),
+    )
+    table = breakdown_table(terms, 0.475)
+
+    assert table.splitlines()[2:] == [
+        "| lexical       |     0.400 | ████████   |  1.000 |  0.400 |                               |",
+        "| structural    |     0.000 |            |      – |  0.000 | the query has no architecture |",
+        "| lexical_bonus |     0.050 | █          |      – |      – |                               |",
+        "| hit_boost     |     0.025 | ▌          |      – |      – |                               |",
+        "| decay_penalty |     0.000 |            |      – |      – | the record has no timestamp   |",
+        "| **score**     | **0.475** | █████████▌ |        |        |                               |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(None, "–"), (0.25, "0.250"), (-0.0, "0.000"), (-0.0004, "0.000"), (-0.05, "-0.050"), (1e300, "1e+300")],
+)
+def test_a_number_fits_into_a_column(value: float | None, expected: str) -> None:
+    assert number(value) == expected
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

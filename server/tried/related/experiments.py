@@ -117,11 +117,6 @@ class RelatedExperiments:
         searched = self._named.union(passing(_words(self.chosen.text), self.snapshot.index, now=self.now))
         return searched if ended is None else searched & ended
 
-    def holds_text(self, record_id: str) -> bool:
-        """Whether a record is one of those that are searched for."""
-        query = _words(self.chosen.text)
-        return record_id in self._named or bool(passing(query, self.snapshot.index, now=self.now, among=(record_id,)))
-
     def listed(self, limit: int, sort: Sort = "score") -> Experiments:
         """The first `limit` rows, by rank, never more than MOST_ROWS."""
         rows = [self._row(place, each) for place, each in enumerate(self.ranked(limit), start=1)]
