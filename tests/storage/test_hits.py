@@ -390,6 +390,14 @@ def test_of_more_than_it_may_hold_what_was_hit_longest_ago_is_forgotten(folder: 
 
 
 @pytest.mark.usefixtures("small")
+def test_who_clears_one_record_forgets_no_other(folder: Path) -> None:
+    record_hit(folder, [f"record-{number:03}" for number in range(15)], "opened", NOW)
+    assert 1_000 < file_of(folder).stat().st_size <= 2_000
+    assert clear_hits(folder, ["record-007"]) == 1
+    assert sorted(counts(folder)) == [f"record-{number:03}" for number in range(15) if number != 7]
+
+
+@pytest.mark.usefixtures("small")
 def test_many_records_at_once_are_written_one_part_after_another(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hits, "MOST_AT_ONCE", 10)
     record_hit(folder, (f"record-{number:03}" for number in range(100)), "concluded", NOW)

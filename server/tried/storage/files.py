@@ -40,6 +40,8 @@ def locked(path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
         ) from None
     except OSError as error:
         raise StorageError(f"{path}: cannot be locked: {reason_of(error)}") from error
+    except NotImplementedError as error:
+        raise StorageError(f"{path}: cannot be locked: its file system has no locks") from error
     try:
         yield
     finally:

@@ -108,7 +108,7 @@ def record_hit(folder: Path, record_ids: Iterable[str], how: Way, now: datetime)
             append_under_lock(path, some if first is not None else (_header(folder), *some), MODE)
             with suppress(StorageError, OSError):  # they are counted; the file stays as large as it is
                 if path.stat().st_size > GROWN_BYTES:
-                    _write(path, folder, _read(path).hits)
+                    _write(path, folder, _read(path).hits, KEPT_BYTES)
 
 
 def hits_of(folder: Path, now: datetime | None = None) -> KeptHits:
@@ -287,14 +287,14 @@ def _object(line: bytes) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _write(path: Path, folder: Path, hits: Mapping[str, KeptHit]) -> None:
+def _write(path: Path, folder: Path, hits: Mapping[str, KeptHit], most_bytes: int = MOST_BYTES) -> None:
     """In place of what a file holds, as much as may stay, what was hit last first. Under its lock."""
     lines = [_header(folder)]
     size = len(lines[0]) + 1
     for record_id, hit in sorted(hits.items(), key=lambda each: (-each[1].last.timestamp(), -each[1].count, each[0])):
         added = list(_lines_of(record_id, hit))
         size += sum(len(line) + 1 for line in added)
-        if size > KEPT_BYTES:
+        if size > most_bytes:
             break
         lines += added
     replace_file(path, b"\n".join(lines) + b"\n")
