@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -333,3 +334,13 @@ def test_a_ttl_that_leaves_the_same_in_force_is_none() -> None:
     trace = traced(Policy(ttl_days=90.0), query=RetrievalQuery(text="lr", ttl_days=60.0))
     assert {each.row.id for each in replay(trace, Policy(ttl_days=365.0)).rows} == {"new", "lr", "undated"}
     assert {each.row.id for each in replay(trace, Policy()).rows} == {"new", "lr", "undated"}
+
+
+def test_the_page_shows_every_field() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "traces.md").read_text(encoding="utf-8")
+    shown = page.split("## What is in one")[1].split("```")[1]
+    data = trace_json(traced(STEADY))
+    candidate = data["candidates"][0]
+    tables = (data, data["query"], data["filters"], candidate, candidate["features"], candidate["decay"])
+    for table in (*tables, candidate["signals"], data["result"][0], data["result"][0]["terms"][0]):
+        assert [name for name in table if f'"{name}": ' not in shown] == []
