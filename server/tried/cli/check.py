@@ -118,6 +118,7 @@ class _Checked:
             tell_of_unknown_line(self.workspaces[folder])
             if not self.workspaces[folder].snapshot:
                 complain(empty_pool_advice(self.workspaces[folder], self.pools))
+            self.workspaces[folder].calibrate()
         return self.workspaces[folder]
 
 
@@ -144,6 +145,10 @@ def _print(checked: _Checked, hover: bool) -> None:
     ]
     records = sum(len(workspace.snapshot) for workspace in checked.workspaces.values())
     out.print(line_of(f"{counted(configs, 'config')}, {counted(records, 'past run')}: {', '.join(told)}"))
+    for workspace in checked.workspaces.values():
+        if calibration := workspace.calibration:
+            quiet = ", ".join(f"{kind} (right {t.ended_badly} of {t.flagged})" for kind, t in calibration.quiet.items())
+            out.print(line_of(f"only for the hover, as this pool bears out too little of it: {quiet}"))
 
 
 def _print_findings(file: CheckedFile, findings: Iterable[Finding], mistakes: Iterable[Problem]) -> None:

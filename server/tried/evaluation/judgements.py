@@ -188,12 +188,8 @@ def _mistakes(error: ValidationError) -> Iterator[str]:
         elif place == "expect":
             yield f"expect: expected one of {', '.join(get_args(Expectation))}, got {_told(given)}"
         else:
-            message = each["msg"].removeprefix("Input should be ")
-            yield (
-                f"{place}: expected {message}, got {_told(given)}"
-                if place
-                else f"expected an object, got {_told(given)}"
-            )
+            wanted = each["msg"].removeprefix("Input should be ") if place else "an object"
+            yield f"{f'{place}: ' if place else ''}expected {wanted}, got {_told(given)}"
 
 
 def _instead_of(name: str, in_relevant: bool) -> str:
