@@ -115,7 +115,14 @@
   (unless (seq-some (lambda (name) (string-match-p "HYD-009" name)) found) (fail "found: %S" found))
   (princ (format "ok %s\n" (car found))))
 
-;; 8. It ends when asked to.
+;; 8. The value of the best run is put in the place of another, and counts as a hit.
+(goto-char (point-min))
+(search-forward "lr: ")
+(eglot-code-actions (point) (point) "refactor.rewrite" t)
+(unless (looking-at-p (regexp-quote "0.001")) (fail "the value:\n%s" (buffer-string)))
+(set-buffer-modified-p nil)
+
+;; 9. It ends when asked to.
 (let ((server (eglot-current-server)))
   (eglot-shutdown server)
   (step "the server stopped" (lambda () (not (jsonrpc-running-p server)))))

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from test_neovim import EMOJI, FOLLOW_UP
 
+from tried.storage.hits import hits_of
+
 REPOSITORY = Path(__file__).parents[2]
 SETUP = REPOSITORY / "docs" / "editors" / "emacs" / "tried.el"
 SESSION = Path(__file__).with_name("session.el")
@@ -29,7 +31,7 @@ def emacs() -> str:
     return found
 
 
-def test_a_persons_session(tmp_path: Path) -> None:
+def test_a_persons_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     editor = emacs()
     workspace = tmp_path.resolve() / "ships"
     shutil.copytree(REPOSITORY / "fixtures" / "demo", workspace)
@@ -61,6 +63,8 @@ def test_a_persons_session(tmp_path: Path) -> None:
     print(said)
     assert done.returncode == 0, said
     assert done.stdout.endswith("done\n"), said
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert [dict(hit.ways) for hit in hits_of(workspace).hits.values()] == [{"used": 1}]
 
 
 def test_the_page_shows_the_file_that_is_tested() -> None:
