@@ -1,0 +1,282 @@
+"""`tried evaluate` on judgements of a user's own: what it says, what it refuses, and the gate."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import Runner
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "judgements"
+BASE = {"lr": 0.01, "depth": 4, "width": 128, "warmup": 100, "dropout": 0.1}
+
+
+def run(record_id: str, day: int, verdict: str = "works", **changed: Any) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": record_id,
+        "params": {**BASE, **changed},
+        "timestamp": f"2026-06-{day:02}T00:00:00Z",
+        "research_line": "a",
+        "verdict": verdict,
+    }
+    if verdict == "dead_end":
+        changes = [{"change": "ParamChanged", "key": key, "from": BASE[key], "to": new} for key, new in changed.items()]
+        record["derivation"] = {"from": "a1", "changes": changes}
+    return record
+
+
+RUNS = (run("a1", 1), run("a2", 2, "dead_end", lr=0.5), run("a3", 3, depth=8), run("a4", 4, depth=6))
+CONFIG = "lr: 0.5\ndepth: 5\nwidth: 128\nwarmup: 100\ndropout: 0.1\n"
+
+
+def judgement(query: str = "q1", **more: Any) -> dict[str, Any]:
+    relevant = [{"id": "a2", "grade": 3, "why": "diverged"}, {"id": "a1", "grade": 2}]
+    return {"query": query, "config": "hot.yaml", "research_line": "a", "expect": "warn", "relevant": relevant, **more}
+
+
+def judged(tried: Runner, *lines: object) -> Path:
+    """A folder with a pool, a config and these judgements; text is written as it is."""
+    tried.write("judged/hot.yaml", CONFIG)
+    tried.journal(*RUNS, name="judged/pool.jsonl")
+    text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+    return tried.write("judged/judgements.jsonl", text)
+
+
+def test_it_says_what_comes_of_each_query(tried: Runner) -> None:
+    path = judged(tried, judgement(), judgement("q2", relevant=[], expect="silent"))
+
+    result = tried("evaluate", path, "--k", 1, "--json")
+
+    assert (result.status, result.err) == (0, "")
+    found = result.json
+    assert {key: found[key] for key in ("schema", "now", "records", "k", "gate", "not_used")} == {
+        "schema": "tried.evaluation/v1",
+        "now": "2026-06-04T00:00:00Z",  # of the newest record
+        "records": 4,
+        "k": 1,
+        "gate": [],
+        "not_used": [],
+    }
+    assert [one["name"] for one in found["policies"]] == ["default"]
+    own = found["own_line"]
+    assert own["findings"] == {
+        "squiggles": 1,
+        "right": 1,
+        "judged": 1,
+        "finding_precision": 1.0,
+        "finding_precision_strict": 1.0,
+        "answered": 1,
+        "coverage": 1.0,
+        "too_loud": 1,
+        "silent_queries": 1,
+        "false_alarms": 1,
+    }
+    first, silent = own["queries"]
+    (ranked,) = first["ranking"]["default"]["ids"]
+    assert first["ranking"]["default"]["recall@1"] == (0.5 if ranked in ("a1", "a2") else 0.0)
+    (finding,) = first["findings"]
+    assert (finding["severity"], finding["record"], finding["judged"], finding["too_loud"]) == (
+        "warning",
+        "a2",
+        "right",
+        False,
+    )
+    assert silent["ranking"]["default"]["recall@1"] is None
+    assert silent["findings"][0]["too_loud"] is True
+
+
+def test_two_policies_are_set_against_each_other(tried: Runner) -> None:
+    """Of words alone nothing matches, so ids decide: a1 first. By time alone a4 is first."""
+    tried.write(
+        "judged/tried.toml",
+        "[policies.newest]\nweights = {lexical = 0, structural = 0, recency = 1, importance = 0}\n"
+        "[policies.named]\nweights = {lexical = 1, structural = 0, recency = 0, importance = 0}\n",
+    )
+    path = judged(tried, judgement(), judgement("q2", relevant=[{"id": "a4", "grade": 2}]))
+
+    result = tried("evaluate", path, "--policy", "newest", "--policy", "named", "--k", 1, "--json")
+
+    assert result.status == 0, result.err
+    change = result.json["own_line"]["difference"]["recall@1"]
+    assert change == {"mean": -0.25, "better": 1, "worse": 1, "equal": 0, "queries": {"q1": 0.5, "q2": -1.0}}
+    told = tried("evaluate", path, "--policy", "newest", "--policy", "named", "--k", 1).out
+    assert "queries under named: recall 1 better, 1 worse, 0 equal; nDCG 1 better, 1 worse, 0 equal" in told
+    assert "0.000 → 0.500" in told
+
+
+def test_the_gate_says_what_falls_short_and_by_how_much(tried: Runner) -> None:
+    """a2 is listed first, which is the best for the one query and nothing for the other."""
+    path = judged(tried, judgement(), judgement("q2", relevant=[{"id": "a1", "grade": 2}]))
+
+    passes = tried("evaluate", path, "--min", "recall@4=1", "--min", "coverage=0.5", "--min", "whole_pool.ndcg@1=.5")
+    fails = tried("evaluate", path, "--k", 4, "--min", "recall@4=1", "--min", "ndcg@1=0.9", "--policy", "steady")
+    as_json = tried("evaluate", path, "--min", "whole_pool.ndcg@1=0.75", "--min", "coverage=0.6", "--json")
+
+    assert (passes.status, passes.err) == (0, "")
+    assert (fails.status, fails.err) == (1, "tried: ndcg@1 (policy steady): 0.5000, 0.4000 short of 0.9\n")
+    assert as_json.status == 1
+    assert as_json.json["gate"] == [
+        {
+            "scope": "whole_pool",
+            "measure": "ndcg@1",
+            "policy": "default",
+            "least": 0.75,
+            "value": 0.5,
+            "short_by": 0.25,
+            "holds": False,
+        },
+        {
+            "scope": "own_line",
+            "measure": "coverage",
+            "policy": None,
+            "least": 0.6,
+            "value": 0.5,
+            "short_by": pytest.approx(0.1),
+            "holds": False,
+        },
+    ]
+
+
+def test_bad_lines_are_told_and_the_others_evaluated(tried: Runner) -> None:
+    lines = (
+        judgement(),
+        "{no json",
+        judgement("q3", config="gone.yaml"),
+        judgement("q4", relevant=[{"id": "a9", "grade": 3}]),
+        judgement("q5", relevant=[{"id": "a1", "grade": 5}]),
+        judgement("q1"),
+        judgement("q7", reserch_line="a"),
+        judgement("q8", research_line="aa"),
+        judgement("q9", config="notes.txt"),
+        judgement("q10", config="."),
+        judgement("q11", config="bin.yaml"),
+        judgement("q12", config="a\0b.yaml"),
+    )
+    path = judged(tried, *lines)
+    tried.write("judged/notes.txt", "hello")
+    (path.parent / "bin.yaml").write_bytes(b"\0\1\2")
+
+    result = tried("evaluate", path, "--min", "recall@4=0")
+
+    assert result.status == 2
+    said = result.err.splitlines()
+    assert [line.split(": ")[1] for line in said[:-1]] == [f"{path}:{number}" for number in range(2, 13)]
+    for line, why in zip(
+        said,
+        (
+            "no JSON (",
+            "there is no such file",
+            "no record of the pool has the id a9",
+            "expected 3 (must be seen), 2 (should) or 1 (may), got 5",
+            'query: "q1" stands in line 1 already',
+            "did you mean research_line?",
+            "research_line: no record of the pool has aa; did you mean the line a?",
+            "of no language that is read",
+            "config: ",
+            "binary data",
+            "is no path of a file",
+            "11 judgements of 12 not used (see above)",
+        ),
+        strict=True,
+    ):
+        assert why in line
+    assert result.out.startswith("1 judged config, 4 records")
+    assert tried("evaluate", path, "--min", "recall@4=0", "--lenient").status == 0
+    assert tried("evaluate", path, "--min", "ndcg@2=1", "--lenient").status == 1
+    assert len(tried("evaluate", path, "--json").json["not_used"]) == 11
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "holds no judgement"), ("\n\n", "holds no judgement"), ("{\n", "no line of it can be used")]
+)
+def test_nothing_to_evaluate_is_an_error_even_if_lenient(tried: Runner, text: str, said: str) -> None:
+    path = judged(tried)
+    path.write_text(text, encoding="utf-8")
+
+    result = tried("evaluate", path, "--lenient")
+
+    assert (result.status, result.out) == (2, "")
+    assert f"{said}; docs/evaluation.md shows" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--min", "recal@10=1"), "--min recal@10: no measure; did you mean recall@10?"),
+        (("--min", "coverage=2"), "expected a number from 0 to 1, got 2"),
+        (("--k", "0"), "--k"),
+        (("--now", "tomorrow"), "--now tomorrow: expected a time"),
+        (("--policy", "stedy"), "did you mean steady?"),
+        (("--policy", "steady", "--policy", "steady"), "--policy steady: is given twice"),
+        (("--policy", "default", "--policy", "steady", "--policy", "x"), "two policies can be compared, no more"),
+        (("--pool", "gone.jsonl"), "--pool gone.jsonl: there is no such file"),
+    ],
+)
+def test_a_mistake_is_one_line(tried: Runner, arguments: tuple[str, ...], said: str) -> None:
+    result = tried("evaluate", judged(tried, judgement()), *arguments)
+
+    assert (result.status, result.out) == (2, "")
+    assert said in result.err
+    assert len(result.err.splitlines()) == 1
+
+
+def test_what_is_no_file_is_told(tried: Runner) -> None:
+    os.mkfifo(tried.folder / "pipe")
+    (tried.folder / "folder").mkdir()
+    for name, said in (("gone.jsonl", "there is no such file"), ("pipe", "is a pipe"), ("folder", "cannot be read")):
+        result = tried("evaluate", tried.folder / name)
+        assert (result.status, len(result.err.splitlines())) == (2, 1)
+        assert said in result.err
+
+
+def test_without_a_pool_beside_it_that_of_the_workspace_is_taken(tried: Runner) -> None:
+    path = judged(tried, judgement())
+    (path.parent / "pool.jsonl").unlink()
+    nothing = tried("evaluate", path)
+    tried.write("tried.toml", "")
+    tried.journal(*RUNS)
+
+    assert nothing.status == 2
+    assert "no past experiments" in nothing.err
+    assert tried("evaluate", path, "--json").json["records"] == 4
+    given = tried("evaluate", path, "--pool", tried.journal(*RUNS[:3], name="other.jsonl"), "--json")
+    assert given.json["records"] == 3
+
+
+def test_judgements_of_hostile_text_are_shown_as_text(tried: Runner) -> None:
+    path = judged(tried, judgement("\x1b[31m[red]q" + "x" * 5000), judgement("\u202eq", config="\x1b[31mgone.yaml"))
+
+    result = tried("evaluate", path)
+
+    assert not any(mark in result.out + result.err for mark in ("\x1b", "\u202e"))
+    assert max(map(len, result.lines)) < 200
+
+
+def test_the_invented_judgements_pass_their_gate(tried: Runner) -> None:
+    """As continuous integration runs it; each config is of a language of its own kind."""
+    shutil.copytree(FIXTURE, tried.folder / "judgements")
+    least = ("recall@10=0.95", "ndcg@10=0.55", "finding_precision=1", "coverage=0.75", "whole_pool.recall@10=0.85")
+
+    result = tried(
+        "evaluate", "judgements/judgements.jsonl", *(part for one in least for part in ("--min", one)), "--json"
+    )
+
+    assert (result.status, result.err) == (0, "")
+    queries = {query["query"]: query for query in result.json["own_line"]["queries"]}
+    assert len(queries) == 10
+    assert {Path(query["config"]).suffix for query in queries.values()} == {
+        ".yaml",
+        ".json",
+        ".toml",
+        ".py",
+        ".env",
+        ".sh",
+    }
+    assert queries["signs-steady"]["findings"] == []
+    (hot, *_) = [one for one in queries["greenhouse-hot"]["findings"] if one["severity"] == "warning"]
+    assert (hot["record"], hot["judged"]) == ("GH-04", "right")
+    assert "GH-20" not in queries["greenhouse-mild"]["ranking"]["default"]["ids"]  # its own run
