@@ -267,3 +267,17 @@ class TestExplain:
         result = tried("explain", config, "EXP-9")
         assert (result.status, result.out) == (2, "")
         assert "EXP-9" in result.err
+
+    @pytest.mark.parametrize(
+        ("file", "told"),
+        [
+            ("nothing.yaml", "there is no such file"),
+            ("notes.md", "`tried rank --text` ranks by free text"),
+            (".", "it is a folder"),
+        ],
+    )
+    def test_what_is_no_config(self, tried: Runner, config: Path, file: str, told: str) -> None:
+        tried.write("notes.md", "focal loss\n")
+        result = tried("explain", file, "EXP-1")
+        assert (result.status, result.out) == (2, "")
+        assert told in result.err

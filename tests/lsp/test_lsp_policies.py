@@ -191,3 +191,23 @@ def test_the_active_policy_is_that_of_the_settings_without_a_restart(client: Raw
     assert [term["name"] for term in breakdown["terms"][4:]] == ["lexical_bonus", "hit_boost", "decay_penalty"]
     hover = client.hover(uri, 2, 7)["contents"]["value"]
     assert "decay\\_penalty" in hover or "decay_penalty" in hover
+
+
+def test_a_time_to_live_of_the_active_policy_holds_for_every_list(client: RawClient, folder: Path) -> None:
+    (folder / "tried.toml").write_text('[ranking]\npolicy = "fresh"\n[policies.fresh]\nttl_days = 366\n')
+    client.initialize(NEOVIM_LIKE, [folder], options=FAST)
+    uri = (folder / "next.yaml").as_uri()
+    client.open(uri, HARMLESS)
+    document = {"textDocument": {"uri": uri}}
+    listed = client.request("tried/experiments", document)
+    records = {row["record"] for row in listed["experiments"]}
+    assert "exp-1" not in records
+    assert "exp-3" in records
+    assert listed["total"] == len(records)
+    absent = client.request("tried/absence", {**document, "record": "exp-1"})
+    explained = client.request("tried/explain", {**document, "record": "exp-1"})
+    assert absent["dropped_by"] == explained["dropped_by"] == "ttl"
+    assert absent["answer"] == explained["answer"]
+    assert absent["answer"].endswith(" days old, and what is older than 366 days is left out (ttl_days).")
+    assert explained["of"] == len(records)
+    assert "policy" not in explained

@@ -55,7 +55,10 @@ def explain(
     tell_of_unread(workspace, pools)
     asked = requested(workspace, policy, overrides)
     query = dataclasses.replace(
-        query_of_file(file, workspace), research_line=research_line, tags=tuple(tag or ()), source=source
+        query_of_file(file, workspace, "`tried rank --text` ranks by free text"),
+        research_line=research_line,
+        tags=tuple(tag or ()),
+        source=source,
     )
     question = Question(workspace.snapshot, query, asked.policy, moment, workspace.hits)
     wanted = record_named(workspace, record, pools).id

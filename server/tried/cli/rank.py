@@ -111,6 +111,7 @@ def _trace(
     from tried.storage.files import StorageError
     from tried.workspace_traces import keep_ranking, trace_of_ranking, write_ranking
 
+    sys.stdout.flush()  # nobody waits for the trace
     settings = workspace.settings
     line = trace_of_ranking(
         query,
@@ -129,12 +130,12 @@ def _trace(
         except StorageError as error:
             complain(f"the ranking was not traced: {error}")
     if path is not None:
-        sys.stdout.flush()
         write_ranking(line, path)
 
 
-def query_of_file(path: Path, workspace: Workspace) -> RetrievalQuery:
-    """What a file asks of the pool, whether it looks like a config or not: somebody named it."""
+def query_of_file(path: Path, workspace: Workspace, otherwise: str = "use --text for free text") -> RetrievalQuery:
+    """What a file asks of the pool, whether it looks like a config or not: somebody named it. `otherwise` is what to do
+    where it is none. Raises Failure."""
     from tried.analysis import not_worth_reading, query_of
     from tried.draft.draft import drafts_of
     from tried.draft.syntax import language_of, parse
@@ -142,9 +143,9 @@ def query_of_file(path: Path, workspace: Workspace) -> RetrievalQuery:
     text = read_config(path, workspace.settings)
     language = language_of(str(path))
     if language is None:
-        raise Failure(f"{path}: no language of configs (YAML, JSON, TOML, Python, .env); use --text for free text")
+        raise Failure(f"{path}: no language of configs (YAML, JSON, TOML, Python, .env); {otherwise}")
     if why := not_worth_reading(text, workspace.settings):
-        raise Failure(f"{path}: {why}; use --text for free text")
+        raise Failure(f"{path}: {why}; {otherwise}")
     return query_of(drafts_of(parse(text, language), text)) or RetrievalQuery()
 
 
