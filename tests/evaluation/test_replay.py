@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tried.evaluation.replay import ReplayError, replay
 from tried.evaluation.trace import Trace, trace_of
@@ -223,6 +225,49 @@ CANDIDATE = ("candidates", 1)
 def test_what_somebody_changed_is_refused_with_its_field(change: Callable[[dict[str, Any]], object], told: str) -> None:
     with pytest.raises(TraceError, match=told):
         trace_of_line(edited(change))
+
+
+HOSTILE: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    2**60,
+    1e308,
+    -1e308,
+    5e-324,
+    "",
+    "x",
+    [],
+    {},
+    [[]],
+    {"a": 1},
+    float("inf"),
+    10**999,
+)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_whatever_somebody_changes_is_refused_or_replayed(data: st.DataObject) -> None:
+    changed = json.loads(trace_line(traced(STEADY, limit=2)))
+    for _ in range(data.draw(st.integers(1, 2))):
+        place: Any = changed
+        while isinstance(place, dict | list) and place:
+            keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+            key = data.draw(st.sampled_from(keys))
+            inner = place[key]
+            if not (isinstance(inner, dict | list) and inner) or data.draw(st.integers(0, 5)) == 0:
+                place[key] = copy.deepcopy(data.draw(st.sampled_from(HOSTILE)))
+                break
+            place = inner
+    try:
+        trace_id, trace = trace_of_line(json.dumps(changed).encode())
+        found = [replay(trace), replay(trace, Policy(ttl_days=trace.scored.policy.ttl_days, half_life_days=3.0))]
+    except (TraceError, ReplayError):
+        return
+    for each in found:
+        assert json.loads(encoded(replay_report(each, trace_id)))["schema"] == "tried.replay/v1"
 
 
 @pytest.mark.parametrize("line", [b"[]", b"7", b'"tried.trace/v1"', b"null"])

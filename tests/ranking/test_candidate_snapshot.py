@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ranking_strategies import NOW, queries, records
 
 from tried.evaluation.replay import replay
-from tried.evaluation.trace import trace_of
+from tried.evaluation.trace import Filters, Trace, rows_of, trace_of
 from tried.pool.outcome import Fact
 from tried.pool.record import ExperimentRecord
 from tried.ranking import (
@@ -219,6 +219,50 @@ def test_kept_exponentials_hold_where_their_own_knob_is_the_same() -> None:
     # the default policy never asked for them: they are made anew, whatever their knobs
     bare = replace(kept, decay=Decay(0.5))
     assert decay_under(bare, DEFAULT_POLICY, STEADY).age == math.exp(-with_age / 30.0)
+
+
+unit = st.floats(0.0, 1.0)
+ages = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+any_features = st.builds(
+    Features,
+    bm25=st.floats(0.0, allow_infinity=False),
+    words=unit,
+    cosine=st.none() | unit,
+    structural=st.none() | unit,
+    age_days=ages,
+    facts=st.integers(0, 31).map(Fact),
+    matched=st.integers(0, 7),
+    hits=st.integers(0, 2**53),
+    last_hit_age_days=ages,
+    ttl=st.sampled_from(("unlimited", "within", "untimed")),
+)
+any_candidates = st.builds(
+    CandidateSnapshot,
+    id=st.text(),
+    name=st.text(),
+    features=any_features,
+    decay=st.builds(Decay, recency=unit, last_hit=unit, age=unit),
+)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(any_candidates, max_size=4, unique_by=lambda each: each.id),
+    st.sets(st.sampled_from(("lexical", "structural", "recency"))),
+    policies,
+    policies,
+)
+def test_whatever_was_kept_comes_back_to_the_last_bit_and_has_a_finite_score(
+    candidates: list[CandidateSnapshot], missing: set[str], policy: Policy, other: Policy
+) -> None:
+    query = QueryFeatures(("a", "b", "c"), 1.0, dict.fromkeys(sorted(missing), "why not"))
+    kept = ScoredCandidates(query, policy, len(candidates), tuple(candidates))
+    trace = Trace(NOW, "1", None, None, None, Filters(), 0, None, kept, tuple(rows_of(rank_snapshot(kept, policy))))
+    _, read = trace_of_line(trace_line(trace))
+    assert repr(read) == repr(trace)  # == does not tell 0.0 from -0.0
+    assert is_identical(replay(read))
+    for each in rank_snapshot(read.scored, other):
+        assert math.isfinite(each.score)
 
 
 def test_ties_go_by_id_and_the_best_first() -> None:

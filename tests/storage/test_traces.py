@@ -114,6 +114,13 @@ def test_numbers_are_ordered_as_numbers(tmp_path: Path) -> None:
     assert lines_in(tmp_path) == [b"99999999", b"100000000", b"new"]
 
 
+def test_a_folder_of_somebody_s_own(tmp_path: Path) -> None:
+    for name in ("b.jsonl", "a.jsonl", "notes.txt"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    assert [path.name for path in trace_files(tmp_path)] == ["a.jsonl", "b.jsonl"]
+    assert lines_in(tmp_path) == [b"a.jsonl", b"b.jsonl"]
+
+
 def test_a_trace_cut_off_at_any_byte_takes_none_of_its_neighbours_with_it(tmp_path: Path) -> None:
     whole = b'{"schema":"tried.trace/v1","id":"a"}\n{"schema":"tried.trace/v1","id":"b"}\n'
     path = tmp_path / "trace-00000001.jsonl"

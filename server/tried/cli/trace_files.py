@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tried.cli.failure import Failure
 from tried.evaluation.trace import Trace
-from tried.render.trace_reports import TornTrace, TraceError, object_of, trace_of_line
+from tried.render.trace_reports import TornTrace, TraceError, object_of, trace_of_object
 from tried.render.words import counted
 from tried.storage.files import reason_of
 from tried.storage.paths import exists
@@ -40,7 +40,7 @@ class Entry:
         """(id, trace). Raises TraceError."""
         if self.problem is not None:
             raise TraceError(self.problem)
-        return trace_of_line(self.line.data or b"")
+        return trace_of_object(self.data)
 
 
 @dataclass(eq=False)

@@ -214,7 +214,11 @@ def _whole_number(text: str) -> int | float:
 
 def trace_of_line(line: bytes) -> tuple[str, Trace]:
     """(id, trace). Raises TornTrace, and TraceError for what is no trace, one of a newer version, or damaged."""
-    data = object_of(line)
+    return trace_of_object(object_of(line))
+
+
+def trace_of_object(data: Any) -> tuple[str, Trace]:
+    """The same of JSON that was read. Raises TraceError."""
     _check_schema(data)
     try:
         part = TracePart.model_validate(data)

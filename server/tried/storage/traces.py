@@ -99,8 +99,11 @@ def write_trace(line: bytes, path: Path, beginning: bytes) -> None:
 
 
 def trace_files(path: Path) -> list[Path]:
-    """The file itself, or the files of a folder of traces, the oldest first. Raises OSError."""
-    return [file for file, _, _ in _files(path)] if is_folder(path) else [path]
+    """The file itself; of a folder the numbered files, the oldest first, or where there is none, *.jsonl by name.
+    Raises OSError."""
+    if not is_folder(path):
+        return [path]
+    return [file for file, _, _ in _files(path)] or sorted(path.glob("*.jsonl"))
 
 
 def lines_of(path: Path) -> Iterator[Line]:
