@@ -234,7 +234,8 @@ def twins(tmp_path: Path, settings: str, can: Message | None = None) -> tuple[Ra
     client = RawClient()
     client.answers["workspace/codeLens/refresh"] = lambda params: None
     client.answers["workspace/inlayHint/refresh"] = lambda params: None
-    client.initialize(can or capabilities(), [folder], options=FAST)
+    offered = client.initialize(can or capabilities(), [folder], options=FAST)["capabilities"]
+    assert "tried.countHit" in offered["executeCommandProvider"]["commands"]
     uri = uri_of(folder)
     client.open(uri, CONFIG)
     return client, folder, uri

@@ -43,7 +43,8 @@ GROWN_BYTES: Final = 1024**2
 KEPT_BYTES: Final = GROWN_BYTES // 2
 """So much of it then stays: it is half a file until that happens again."""
 
-MOST_BYTES: Final = 16 * 1024**2
+MOST_BYTES: Final = 8 * 1024**2
+MOST_LINES: Final = 100_000
 """So much of a file is read, however large somebody made it."""
 
 MOST_AT_ONCE: Final = 5_000
@@ -231,24 +232,25 @@ def _read(path: Path, latest: datetime | None = None) -> KeptHits:
         return KeptHits()
     except OSError as error:
         return KeptHits(problem=f"{path}: the hits cannot be read: {reason_of(error)}")
-    lines: list[bytes] = [line for line in data[:MOST_BYTES].split(b"\n") if line.strip()]
-    if lines and (schema := _foreign_schema(lines[0])) is not None:
-        return KeptHits(unread=len(lines), problem=_told_foreign(path, schema))
+    lines = data[:MOST_BYTES].split(b"\n", MOST_LINES)
+    rest = lines.pop() if len(lines) > MOST_LINES else b""
+    if (schema := _foreign_schema(lines[0])) is not None:
+        return KeptHits(unread=sum(map(bool, lines)), problem=_told_foreign(path, schema))
     problem = None
-    if len(data) > MOST_BYTES:
-        problem = (
-            f"{path}: is larger than {MOST_BYTES:,} bytes, of which the first are read; `tried hits --clear` removes it"
-        )
+    if rest or len(data) > MOST_BYTES:
+        most = f"{MOST_BYTES:,} bytes and {MOST_LINES:,} lines"
+        problem = f"{path}: has more than {most}: the rest is not read; `tried hits --clear` removes it"
     counts: dict[str, dict[str, int]] = {}
     last: dict[str, datetime] = {}
     unread = 0
     for line in lines:
-        if (hit := _hit_in(line, latest)) is not None:
+        found = _object(line)
+        if (hit := _hit_in(found, latest)) is not None:
             record_id, how, count, moment = hit
             ways = counts.setdefault(record_id, {})
             ways[how] = min(ways.get(how, 0) + count, MOST_HITS)
             last[record_id] = max(last.get(record_id, moment), moment)
-        elif _object(line).get("schema") != SCHEMA:
+        elif found.get("schema") != SCHEMA and line.strip():
             unread += 1
     return KeptHits({each: _hit(ways, last[each]) for each, ways in counts.items()}, unread, problem)
 
@@ -258,9 +260,8 @@ def _hit(ways: Mapping[str, int], last: datetime) -> KeptHit:
     return KeptHit(min(sum(ordered.values()), MOST_HITS), last, ordered)
 
 
-def _hit_in(line: bytes, latest: datetime | None) -> tuple[str, str, int, datetime] | None:
+def _hit_in(data: Mapping[str, Any], latest: datetime | None) -> tuple[str, str, int, datetime] | None:
     """(record, way, count, time) of a line; None if it is no hit, or none that could be."""
-    data = _object(line)
     record_id, count, last, how = (data.get(name) for name in ("record", "hits", "last", "how"))
     if not isinstance(record_id, str) or not 0 < len(record_id) <= ID_LENGTH:
         return None
@@ -278,7 +279,7 @@ def _hit_in(line: bytes, latest: datetime | None) -> tuple[str, str, int, dateti
 
 def _object(line: bytes) -> dict[str, Any]:
     """What a line holds; empty where that is nothing that can be read."""
-    if len(line) > LINE_BYTES:
+    if not line or len(line) > LINE_BYTES:
         return {}
     try:
         data = json.loads(line.decode())
