@@ -437,3 +437,15 @@ def test_processes_that_count_at_once_lose_nothing_while_the_file_is_written_ane
     assert kept.unread == 0
     assert file_of(folder).stat().st_size <= 1_500
     assert not [path for path in file_of(folder).parent.iterdir() if path.name.endswith(".tmp")]
+
+
+def test_the_page_tells_what_is_so(folder: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "hits.md").read_text(encoding="utf-8")
+    assert [row.split("`")[1] for row in page.splitlines() if row.startswith("| `")] == list(WAYS)
+    for told in (f"{hits.MOST_HITS:,}", f"{hits.MOST_LINES:,} lines", f"{hits.MOST_BYTES // 1024**2} MB"):
+        assert told in page
+    example = page.split("```\n")[1]
+    put(folder, example.encode())
+    when = datetime(2026, 11, 30, 12, 4, 10, 250_000, tzinfo=UTC)
+    assert hits_of(folder, NOW).hits == {"HYD-014": KeptHit(2, when, {"opened": 1, "compared": 1})}
+    assert hits_of(folder, NOW).unread == 0
