@@ -1,7 +1,7 @@
 """Replays a folder's pool where `[findings] calibrate` asks for it: in the background, once the pool is there and again
 when it is markedly another one. Until that is done, findings are as loud as without; then documents are looked at anew.
 
-Invariant: no answer waits for it, and it lets others work at least half of the time.
+Invariant: no answer waits for it, and it lets others work at least three quarters of the time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from tried.lsp.session import Session
 from tried.workspace import Workspace
 
 SLICE_SECONDS = 0.005
-"""After so much work it rests for as long as it has worked."""
+"""After so much work it rests."""
+
+REST = 3.0
+"""So many times as long as it has worked."""
 
 
 class Ended(Exception):
@@ -61,6 +64,6 @@ class _Calibrations:
         """In the worker's thread, between one record and the next."""
         worked = time.perf_counter() - self.rested_at
         if worked >= SLICE_SECONDS:
-            if self.ended.wait(min(worked, 1.0)):
+            if self.ended.wait(min(REST * worked, 1.0)):
                 raise Ended
             self.rested_at = time.perf_counter()
