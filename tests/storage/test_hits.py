@@ -247,6 +247,12 @@ def test_of_a_huge_file_no_more_is_read_than_may_be(folder: Path, monkeypatch: p
     assert kept.unread == 1
     assert kept.problem is not None
     assert "has more than 1,000 bytes and 100,000 lines" in kept.problem
+    monkeypatch.setattr(hits, "GROWN_BYTES", 500)
+    record_hit(folder, ["late"], "opened", NOW)
+    with pytest.raises(StorageError, match="`tried hits --clear` removes it"):
+        clear_hits(folder, ["record-000"])
+    assert file_of(folder).read_bytes().splitlines()[:-1] == lines  # what was not read is not lost
+    assert clear_hits(folder) == whole
 
 
 @pytest.mark.parametrize("filling", [b"\n", b"x\n", b"{}\n", b'{"a":1}\n', line(count=-1) + b"\n", b"\x00"])

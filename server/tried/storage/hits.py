@@ -8,7 +8,7 @@ Invariant: where a file lies follows from the user's environment and the folder'
 workspace holds; nothing is written into a workspace, and nothing sent anywhere.
 Invariant: a line that is torn, foreign or beyond the limits takes no other with it; what is not read is counted.
 Invariant: lines are added, and a file is written anew, under one lock: no process loses what another has added.
-Invariant: a file of another schema is never changed, but for clearing all of it.
+Invariant: a file of another schema, or of which not all can be read, is never written anew, but for clearing all of it.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def record_hit(folder: Path, record_ids: Iterable[str], how: Way, now: datetime)
             _must_be_ours(path, first)
             append_under_lock(path, some if first is not None else (_header(folder), *some), MODE)
             with suppress(StorageError, OSError):  # they are counted; the file stays as large as it is
-                if path.stat().st_size > GROWN_BYTES:
-                    _write(path, folder, _read(path).hits, KEPT_BYTES)
+                if path.stat().st_size > GROWN_BYTES and (kept := _read(path)).problem is None:
+                    _write(path, folder, kept.hits, KEPT_BYTES)
 
 
 def hits_of(folder: Path, now: datetime | None = None) -> KeptHits:
@@ -132,17 +132,18 @@ def clear_hits(folder: Path, record_ids: Iterable[str] | None = None) -> int:
     if not exists(path):
         return 0
     with locked(path, LOCK_SECONDS):
-        kept = _read(path).hits
+        kept = _read(path)
         if record_ids is None:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
                 raise StorageError(f"{path}: cannot be removed: {reason_of(error)}") from error
-            return len(kept)
-        _must_be_ours(path, _first_line(path))
-        gone = kept.keys() & set(record_ids)
+            return len(kept.hits)
+        if kept.problem is not None:
+            raise StorageError(kept.problem)
+        gone = kept.hits.keys() & set(record_ids)
         if gone:
-            _write(path, folder, {name: hit for name, hit in kept.items() if name not in gone})
+            _write(path, folder, {name: hit for name, hit in kept.hits.items() if name not in gone})
         return len(gone)
 
 
