@@ -33,10 +33,13 @@ def test_the_defaults() -> None:
 
 
 def test_steady_has_the_three_terms_with_the_reference_values() -> None:
-    assert STEADY == Policy(
-        lexical_bonus=LexicalBonus(enabled=True, weight=0.05, min_ratio=0.3),
-        hit_boost=HitBoost(enabled=True, weight=0.05, half_saturation=8, tau_days=14),
-        decay_penalty=DecayPenalty(enabled=True, weight=0.05, tau_days=30),
+    assert (
+        Policy(
+            lexical_bonus=LexicalBonus(enabled=True, weight=0.05, min_ratio=0.3),
+            hit_boost=HitBoost(enabled=True, weight=0.05, half_saturation=8, tau_days=14),
+            decay_penalty=DecayPenalty(enabled=True, weight=0.05, tau_days=30),
+        )
+        == STEADY
     )
 
 
@@ -89,6 +92,12 @@ def test_every_mistake_is_told_at_once() -> None:
         policy_from_json({"weights": {"lexical": -1}, "half_life_days": "x", "ttl": 3})
     assert len(raised.value.problems) == 3
     assert str(raised.value) == "; ".join(raised.value.problems)
+    with pytest.raises(PolicyError) as raised:
+        with_overrides(DEFAULT_POLICY, {"ttl": 3, "half_life_days": "nan"})
+    assert raised.value.problems == (
+        "ttl: no knob of a policy; did you mean ttl_days?",
+        "half_life_days: expected a finite number, got NaN",
+    )
 
 
 @pytest.mark.parametrize(

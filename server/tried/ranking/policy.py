@@ -152,9 +152,13 @@ def with_overrides(policy: Policy, overrides: Mapping[str, Any]) -> Policy:
         for part in above:
             table = table[part]
         table[last] = _scalar(value) if isinstance(value, str) else value
+    try:
+        turned = _validated(data)
+    except PolicyError as error:
+        problems += error.problems
     if problems:
         raise PolicyError(*problems)
-    return _validated(data)
+    return turned
 
 
 def knobs(model: type[Knobs] = Policy, prefix: str = "") -> dict[str, FieldInfo]:
