@@ -93,9 +93,9 @@ def test_every_mistake_is_told_at_once() -> None:
     assert len(raised.value.problems) == 3
     assert str(raised.value) == "; ".join(raised.value.problems)
     with pytest.raises(PolicyError) as raised:
-        with_overrides(DEFAULT_POLICY, {"ttl": 3, "half_life_days": "nan"})
+        with_overrides(DEFAULT_POLICY, {"ttl_day": 3, "half_life_days": "nan"})
     assert raised.value.problems == (
-        "ttl: no knob of a policy; did you mean ttl_days?",
+        "ttl_day: no knob of a policy; did you mean ttl_days?",
         "half_life_days: expected a finite number, got NaN",
     )
 
