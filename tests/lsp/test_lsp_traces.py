@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from lsp_workspace import make_workspace
 from raw_client import Message, RawClient, RequestFailed, until
 from tried_workspace import CONFIG, FAST, RECORDS, capabilities
@@ -132,6 +134,19 @@ def test_what_cannot_be_written_changes_no_answer_and_is_logged_once(editor: Edi
     assert len(told) == 1
     assert "the folder cannot be made" in told[0]
     assert "Traceback" not in editor.client.stderr
+
+
+def test_a_folder_that_somebody_holds_delays_no_answer_and_no_end(editor: Editor) -> None:
+    editor.traces.mkdir(parents=True)
+    with FileLock(editor.traces / ".traces.lock"):
+        editor.start(ON)
+        began = time.monotonic()
+        for _ in range(20):  # more than may wait
+            assert len(editor.related(trace=True)["results"]) == len(RECORDS)
+        assert editor.client.finish() == 0
+        assert time.monotonic() - began < 5.0  # the lock would be waited for twice as long
+    assert editor.client.stderr.count("faster than they can be written down") == 1
+    assert editor._lines() == []
 
 
 def test_a_policy_that_is_not_known_is_not_traced(editor: Editor) -> None:
