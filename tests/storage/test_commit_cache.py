@@ -27,6 +27,31 @@ def test_what_is_saved_is_there_again(tmp_path: Path) -> None:
     )
 
 
+def test_a_file_names_its_schema_and_one_of_another_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    cache = CommitCache(path)
+    cache.add_commit(ONE)
+    assert cache.save()
+    text = path.read_text()
+    assert text.splitlines()[0] == '{"schema":"tried.commits/v1"}'
+
+    older = tmp_path / "older.jsonl"
+    older.write_text(text.partition("\n")[2])
+    assert CommitCache(older).commits == cache.commits
+    torn = tmp_path / "torn.jsonl"
+    torn.write_text('{"schema\n' + text)
+    assert CommitCache(torn).commits == cache.commits
+
+    newer = tmp_path / "newer.jsonl"
+    newer.write_text(text.replace("/v1", "/v2"))
+    before = newer.read_bytes()
+    strange = CommitCache(newer)
+    assert strange.commits == {}
+    strange.add_commit(ONE)
+    assert strange.save()
+    assert newer.read_bytes() == before
+
+
 def test_only_what_is_new_is_written(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     cache = CommitCache(path)

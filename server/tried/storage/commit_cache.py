@@ -3,8 +3,8 @@ and git forgets them.
 
 One file of JSON lines for each repository, in the user's own state folder: `commit` lines (hash, parents, time, what
 its `Tried:` trailers say, which version of the config file it holds), `config` lines (the parameters of one version of
-a file) and `table` lines (which file is the config of a table). All of it can be deleted: what git still has is read
-anew.
+a file) and `table` lines (which file is the config of a table), after one that names the schema. All of it can be
+deleted: what git still has is read anew.
 
 Invariant: nothing here raises; a cache that cannot be read is empty, one that cannot be written stays as it was.
 """
@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tried.storage.files import StorageError, locked, replace_file
+
+SCHEMA: Final = "tried.commits/v1"
 
 SIZE_LIMIT: Final = 32 * 1024 * 1024
 """Bytes of one repository's file; when it is over, its older half is left out."""
@@ -61,8 +63,8 @@ class CommitCache:
         """Table → path of its config file."""
         self._new: dict[object, dict[str, Any]] = {}
         self._sorted: list[str] | None = None
-        if path is not None:
-            self._load(path)
+        if path is not None and not self._load(path):
+            self.path = None  # it is another version's
 
     def find(self, name: str) -> str | None:
         """The only known commit whose hash begins so."""
@@ -121,7 +123,8 @@ class CommitCache:
         while True:
             commits = list(islice(self.commits.values(), len(self.commits) - keep, None))
             used = {(blob, path) for commit in commits for path, blob in commit.configs.items()}
-            lines = [_line_of_config(*key, config) for key, config in self.configs.items() if key in used]
+            lines: list[dict[str, Any]] = [{"schema": SCHEMA}]
+            lines += [_line_of_config(*key, config) for key, config in self.configs.items() if key in used]
             lines += map(_line_of_commit, commits)
             lines += [{"table": table, "path": path} for table, path in self.tables.items()]
             data = _encoded(lines)
@@ -129,18 +132,22 @@ class CommitCache:
                 return data
             keep //= 2
 
-    def _load(self, path: Path) -> None:
+    def _load(self, path: Path) -> bool:
+        """False for a file of another schema, of which nothing is taken. One that names none is of the first."""
         try:
             if path.stat().st_size > 2 * SIZE_LIMIT:
-                return
-            data = path.read_bytes()
+                return True
+            lines = path.read_bytes().split(b"\n")
         except OSError:
-            return
-        for line in data.split(b"\n"):
+            return True
+        if any(_schema_in(line) != SCHEMA for line in lines if line.startswith(b'{"schema"')):
+            return False
+        for line in lines:
             try:
                 self._take(json.loads(line)) if line.strip() else None
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 continue
+        return True
 
     def _take(self, item: dict[str, Any]) -> None:
         if "commit" in item:
@@ -184,6 +191,14 @@ def _home() -> Path:
         return Path.home()
     except RuntimeError:
         return Path(os.sep)
+
+
+def _schema_in(line: bytes) -> str:
+    """Of a line that is torn the first one."""
+    try:
+        return str(json.loads(line)["schema"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return SCHEMA
 
 
 def _line_of_commit(commit: KnownCommit) -> dict[str, Any]:
