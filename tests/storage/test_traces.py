@@ -242,6 +242,14 @@ def test_a_folder_that_is_read_only(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no file system that even the superuser cannot write to")
+def test_a_file_system_that_is_read_only() -> None:
+    with pytest.raises(StorageError, match="/proc/self/tried: the folder cannot be made: "):
+        keep_trace(b"{}", 1000, Path("/proc/self/tried"))
+    with pytest.raises(StorageError, match="/proc/self/traces: cannot be locked: "):
+        keep_trace(b"{}", 1000, Path("/proc/self"))
+
+
 def test_a_disk_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keep_trace(b"old", 1000, tmp_path)
     opened = os.open

@@ -31,7 +31,7 @@ Ttl = Literal["unlimited", "within", "untimed"]
 class Part(BaseModel):
     """Numbers are finite, and numbers: a text is none."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", allow_inf_nan=False, defer_build=True)
 
 
 class QueryPart(Part):
