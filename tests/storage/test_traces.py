@@ -242,12 +242,12 @@ def test_a_folder_that_is_read_only(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no file system that even the superuser cannot write to")
+@pytest.mark.skipif(not Path("/sys/kernel").is_dir(), reason="no file system that even the superuser cannot write to")
 def test_a_file_system_that_is_read_only() -> None:
-    with pytest.raises(StorageError, match="/proc/self/tried: the folder cannot be made: "):
-        keep_trace(b"{}", 1000, Path("/proc/self/tried"))
-    with pytest.raises(StorageError, match="/proc/self/traces: cannot be locked: "):
-        keep_trace(b"{}", 1000, Path("/proc/self"))
+    with pytest.raises(StorageError, match="/sys/kernel/tried: the folder cannot be made: "):
+        keep_trace(b"{}", 1000, Path("/sys/kernel/tried"))
+    with pytest.raises(StorageError, match="/sys/kernel/traces: cannot be locked: "):
+        keep_trace(b"{}", 1000, Path("/sys/kernel"))
 
 
 def test_a_disk_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
