@@ -8,10 +8,12 @@ import typer
 
 from tried.cli.allow import allow
 from tried.cli.audit import audit
+from tried.cli.backtest import backtest
 from tried.cli.check import check
 from tried.cli.conclude import conclude
 from tried.cli.demo import demo
 from tried.cli.diff import diff
+from tried.cli.evaluate import evaluate
 from tried.cli.explain import explain
 from tried.cli.hits import hits
 from tried.cli.import_source import import_source
@@ -22,6 +24,7 @@ from tried.cli.rank import rank
 from tried.cli.record import record
 from tried.cli.replay import replay_trace
 from tried.cli.serve import serve
+from tried.cli.stability import stability
 from tried.cli.triage import triage
 
 application = typer.Typer(
@@ -49,6 +52,9 @@ for _command in (
     allow,
     serve,
     demo,
+    evaluate,
+    backtest,
+    stability,
 ):
     application.command()(_command)
 application.command("import")(import_source)

@@ -16,7 +16,10 @@ from statistics import fmean
 from typing import Final, TypeAlias
 
 from tried.ranking.hits import Hit, Hits
+from tried.ranking.index import RankingIndex
+from tried.ranking.policy import Policy
 from tried.ranking.query import RetrievalQuery
+from tried.ranking.rank import rank
 
 TOP: Final = 3
 """So many of the first run's best are to be retained: what people read before they decide."""
@@ -98,6 +101,16 @@ Ranking: TypeAlias = Callable[[Situation, Hits], Sequence[str]]
 """The ids of what is shown for a situation, best first: one policy on one pool."""
 
 
+def ranking_by(policy: Policy, index: RankingIndex, limit: int) -> Ranking:
+    """The first `limit` of an index under a policy."""
+
+    def ranked(asked: Situation, hits: Hits) -> Sequence[str]:
+        found = rank(asked.query, index, now=asked.now, limit=limit, policy=policy, among=asked.among, hits=hits)
+        return [each.record.id for each in found]
+
+    return ranked
+
+
 @dataclass(frozen=True, slots=True)
 class Observed:
     """One step against the first run of its session. `shown` are the ids of the step, best first."""
@@ -150,6 +163,16 @@ def _observed(session: Session, change: str, first: Sequence[str], later: Sequen
 
 
 @dataclass(frozen=True, slots=True)
+class StabilityRun:
+    """All steps of some sessions under one policy, whose name is `policy`."""
+
+    policy: str
+    policy_id: str
+    use: Use
+    observed: tuple[Observed, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """Means over sessions of the means over their steps, so that none counts more for having more steps.
 
@@ -164,9 +187,14 @@ class Summary:
     retention: float
 
 
+def churn_of(observed: Iterable[Observed]) -> dict[str, float]:
+    """The mean churn by place of each session."""
+    return by_session(observed, lambda each: each.positional_churn)
+
+
 def summary(observed: Iterable[Observed]) -> Summary:
     found = list(observed)
-    sessions = by_session(found, lambda each: each.positional_churn)
+    sessions = churn_of(found)
     return Summary(
         sessions=len(sessions),
         steps=len(found),

@@ -10,7 +10,9 @@ from typing import Final
 from tried.evaluation.noisy_vectors import EMBEDDER_ID, NOISES, query_vector
 from tried.evaluation.perturbations import EDIT_KINDS, edits_of
 from tried.evaluation.stability import Session, Situation, Step
+from tried.ranking.index import RankingIndex
 from tried.ranking.query import RetrievalQuery
+from tried.ranking.segment import moment_of
 
 POOL_GROWN: Final = "pool grown by 1 %"
 DAY_LATER: Final = "a day later"
@@ -55,3 +57,17 @@ def noisy_session(name: str, query: RetrievalQuery, now: datetime, pool: frozens
 def one_percent(count: int) -> int:
     """Of a pool of so many records, rounded up: at least one, none of none."""
     return -(-count // 100)
+
+
+def moments_in(index: RankingIndex) -> dict[str, datetime | None]:
+    """When each record of a pool began (in UTC), the latest first, those without a time last; ties by id."""
+    found = [
+        (int(time) if timed else None, record_id)
+        for segment in index.segments
+        for record_id, alive, timed, time in zip(
+            segment.ids, segment.alive.tolist(), segment.timed.tolist(), segment.times.tolist(), strict=True
+        )
+        if alive
+    ]
+    found.sort(key=lambda each: (each[0] is None, 0 if each[0] is None else -each[0], each[1]))
+    return {record_id: None if time is None else moment_of(time) for time, record_id in found}
