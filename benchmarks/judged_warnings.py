@@ -8,106 +8,72 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
 
-from backtest import read_pool
+from tried.analysis import query_of
 from tried.draft.config_files import is_config
-from tried.draft.draft import ExperimentDraft, drafts_of
+from tried.draft.draft import drafts_of
 from tried.draft.syntax import language_of, parse
-from tried.evaluation.judgements import Judgement, pool_before, read_judgements
-from tried.evaluation.metrics import ndcg_at, recall_at
-from tried.findings import Finding, FindingSettings, find
+from tried.evaluation.evaluate import Evaluation, JudgedConfig, Overall, evaluate, resolved
+from tried.evaluation.judgements import Judgement, read_judgements
+from tried.findings import FindingSettings, find
 from tried.findings.claim import LOUDNESS
-from tried.pool.history.parameter_history import ParameterHistory
-from tried.pool.record import ExperimentRecord
-from tried.ranking.index import RankingIndex
-from tried.ranking.policy import Policy, Weights
+from tried.pool.pool import Pool, PoolSnapshot
+from tried.pool.sources.journal_source import JournalSource
+from tried.ranking.policy import DEFAULT_POLICY, Policy, Weights
 from tried.ranking.query import RetrievalQuery
-from tried.ranking.rank import rank
+from tried.render.evaluation_reports import verdict_on
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
-WORDS_ALONE = Policy(weights=Weights(lexical=1.0, structural=0.0, recency=0.0, importance=0.0))
+POLICIES = {
+    "ranked list": DEFAULT_POLICY,
+    "BM25 alone": Policy(weights=Weights(lexical=1.0, structural=0.0, recency=0.0, importance=0.0)),
+}
 
 
-@dataclass
-class Score:
-    """Counts of squiggles over judged configs, and the measures of the ranked list for each."""
-
-    squiggles: int = 0
-    right: int = 0
-    judged: int = 0
-    too_loud: list[str] = field(default_factory=list)
-    answered: list[str] = field(default_factory=list)
-    recall: list[float] = field(default_factory=list)
-    ndcg: list[float] = field(default_factory=list)
-    words_recall: list[float] = field(default_factory=list)
-    words_ndcg: list[float] = field(default_factory=list)
-
-
-def draft_of(path: Path, language: str | None = None) -> ExperimentDraft | None:
+def read(judgement: Judgement, data: Path, snapshot: PoolSnapshot) -> JudgedConfig | None:
+    known, problems = resolved(judgement, snapshot)
+    path = data / judgement.config
+    language = language_of(path.name, judgement.language)
+    if problems or language is None:
+        print(f"{judgement.query}: {'; '.join(problems) or f'{judgement.config} is of no known language'}")
+        return None
     text = path.read_text(encoding="utf-8", errors="replace")
-    language = language_of(path.name, language)
-    return None if language is None else drafts_of(parse(text, language), text)[0]
+    drafts = tuple(drafts_of(parse(text, language), text))
+    return JudgedConfig(known, drafts, query_of(drafts) or RetrievalQuery())
 
 
-def ranked_ids(draft: ExperimentDraft, index: RankingIndex, policy: Policy) -> list[str]:
-    query = RetrievalQuery(text=draft.query_text, architecture=draft.architecture)
-    return [each.record.id for each in rank(query, index, now=NOW, limit=10, policy=policy)]
+def show(overall: Overall) -> None:
+    for answer in overall.answers:
+        judgement = answer.judgement
+        print(f"{judgement.query} {judgement.config} (expects {judgement.expect}, {sorted(judgement.relevant)})")
+        for finding in answer.findings:
+            verdict = verdict_on(finding, judgement)
+            print(f"    {verdict:<8} {finding.severity:<11} {finding.evidence:<6} {finding.message}", end="  ")
+            print(finding.records[:4])
 
 
-def judge(
-    judgement: Judgement, draft: ExperimentDraft, records: list[ExperimentRecord], line: str | None, score: Score
-) -> list[Finding]:
-    history = ParameterHistory.empty().updated((), records)
-    findings = list(find(draft, history, FindingSettings(research_line=line)))
-    loud = [finding for finding in findings if LOUDNESS[finding.severity] > LOUDNESS["hover"]]
-    if judgement.relevant:
-        score.squiggles += len(loud)
-        score.right += sum(judgement.is_right(finding) for finding in loud)
-        score.judged += sum(judgement.is_judged(finding) for finding in loud)
-        if any(judgement.is_right(finding) for finding in findings):
-            score.answered.append(judgement.query)
-        index = RankingIndex.empty().updated((), records)
-        for policy, recalls, ndcgs in (
-            (Policy(), score.recall, score.ndcg),
-            (WORDS_ALONE, score.words_recall, score.words_ndcg),
-        ):
-            ids = ranked_ids(draft, index, policy)
-            recalls.append(recall_at(ids, judgement.relevant, 10))
-            ndcgs.append(ndcg_at(ids, {i: g for i, g in judgement.grades.items() if i in judgement.relevant}, 10))
-    score.too_loud += [
-        f"{judgement.query} expects {judgement.expect}: {finding.severity} {finding.message}"
-        for finding in findings
-        if judgement.is_too_loud(finding)
-    ]
-    return findings
+def report(name: str, overall: Overall, evaluation: Evaluation) -> None:
+    print(
+        f"{name}: {overall.answered} of {len(overall.answerable)} configs answered by a right finding (hover included)"
+    )
+    print(f"  squiggles {overall.squiggles}, right {overall.right}, judged {overall.judged}", end="; ")
+    loud = [(answer, finding) for answer in overall.answers for finding in answer.too_loud]
+    precision, strict = (
+        float("nan") if each is None else each for each in (overall.finding_precision, overall.finding_precision_strict)
+    )
+    print(f"precision over judged {precision:.2f}, strict {strict:.2f}; too loud {len(loud)}")
+    for answer, finding in loud:
+        expected = f"{answer.judgement.query} expects {answer.judgement.expect}"
+        print(f"    too loud: {expected}: {finding.severity} {finding.message}")
+    for policy in evaluation.policies:
+        recall, ndcg = overall.recall(policy, 10) or 0.0, overall.ndcg(policy, 10) or 0.0
+        print(f"  {policy:<12} recall@10 {recall:.3f}  nDCG@10 {ndcg:.3f}")
 
 
-def show(judgement: Judgement, findings: Iterable[Finding]) -> None:
-    print(f"{judgement.query} {judgement.config} (expects {judgement.expect}, relevant {sorted(judgement.relevant)})")
-    for finding in findings:
-        verdict = "right" if judgement.is_right(finding) else "judged" if judgement.is_judged(finding) else "unjudged"
-        print(f"    {verdict:<8} {finding.severity:<11} {finding.evidence:<6} {finding.message}  {finding.records[:4]}")
-
-
-def report(name: str, score: Score, queries: int) -> None:
-    strict = score.right / score.squiggles if score.squiggles else float("nan")
-    judged = score.right / score.judged if score.judged else float("nan")
-    print(f"{name}: {len(score.answered)} of {queries} configs answered by a right finding (hover included)")
-    print(f"  squiggles {score.squiggles}, right {score.right}, judged {score.judged}", end="; ")
-    print(f"precision over judged {judged:.2f}, strict {strict:.2f}; too loud {len(score.too_loud)}")
-    for line in score.too_loud:
-        print(f"    too loud: {line}")
-    print(f"  ranked list  recall@10 {fmean(score.recall):.3f}  nDCG@10 {fmean(score.ndcg):.3f}")
-    print(f"  BM25 alone   recall@10 {fmean(score.words_recall):.3f}  nDCG@10 {fmean(score.words_ndcg):.3f}")
-
-
-def noise(configs: Path, records: Sequence[ExperimentRecord], verbose: bool) -> None:
-    history = ParameterHistory.empty().updated((), records)
+def noise(configs: Path, snapshot: PoolSnapshot, verbose: bool) -> None:
+    history = snapshot.history
     files = squiggled = configs_found = 0
     times: list[float] = []
     for path in sorted(each for each in configs.rglob("*") if each.is_file()):
@@ -140,26 +106,16 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--skip-noise", action="store_true")
     options = parser.parse_args()
-    records = read_pool(options.data / "pool.jsonl")
+    snapshot = Pool([JournalSource((options.data / "pool.jsonl").absolute())]).refresh()
     judgements = read_judgements(options.data / "judgements.jsonl")
-    answerable = sum(bool(judgement.relevant) for judgement in judgements)
-    for name, scoped in (("own research line", True), ("whole pool", False)):
-        score = Score()
-        for judgement in judgements:
-            draft = draft_of(options.data / judgement.config, judgement.language)
-            if draft is None:
-                print(f"{judgement.query}: {judgement.config} is of no known language")
-                continue
-            pool = list(pool_before(judgement, records))
-            if scoped:
-                pool = [record for record in pool if record.research_line == judgement.research_line]
-            line = judgement.research_line if scoped else None
-            findings = judge(judgement, draft, pool, line, score)
-            if options.show:
-                show(judgement, findings)
-        report(name, score, answerable)
+    configs = [found for each in judgements if (found := read(each, options.data, snapshot)) is not None]
+    evaluation = evaluate(configs, snapshot, POLICIES, now=NOW)
+    for scope, overall in evaluation.scopes.items():
+        if options.show:
+            show(overall)
+        report({"own_line": "own research line", "whole_pool": "whole pool"}[scope], overall, evaluation)
     if not options.skip_noise:
-        noise(options.data / "configs", records, options.show)
+        noise(options.data / "configs", snapshot, options.show)
 
 
 if __name__ == "__main__":
