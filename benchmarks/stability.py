@@ -89,7 +89,7 @@ class Bench:
         cells = [
             *names,
             f"{told.positional_churn:.3f}",
-            f"{churn.mean:+.3f}, {churn.lower} / {churn.higher}, p {churn.chance:.2f}",
+            f"{churn.mean:+.3f} ({churn.lower} / {churn.higher}, p {churn.chance:.2f})",
             f"{told.set_churn:.3f}",
             f"{told.retention:.3f}",
             _quality(self.default.ndcg, found.ndcg),
@@ -108,7 +108,7 @@ class Bench:
             told = [summary(each[change]) for each in steps.values()]
             cells = [change, str(told[0].steps)]
             cells += [
-                f"{each.moved}: {each.positional_churn:.3f}, {each.set_churn:.3f}, {each.retention:.3f}"
+                f"{each.moved} ({each.positional_churn:.3f}, {each.set_churn:.3f}, {each.retention:.3f})"
                 for each in told
             ]
             yield f"| {' | '.join(cells)} |"
@@ -117,7 +117,7 @@ class Bench:
 def _quality(before: Mapping[str, float], after: Mapping[str, float]) -> str:
     """A mean over queries, and in how many it is better and worse than under the default policy."""
     told = difference(before, after)
-    return f"{fmean(after.values()):.3f}, {told.higher} / {told.lower}"
+    return f"{fmean(after.values()):.3f} ({told.higher} / {told.lower})"
 
 
 def header(*names: str) -> str:
@@ -126,10 +126,10 @@ def header(*names: str) -> str:
 
 MEASURES = (
     "churn by place",
-    "to the default: mean, queries lower / higher",
+    "to the default (lower / higher)",
     "set churn",
     "top 3 kept",
-    "nDCG@10",
+    "nDCG@10 (better / worse)",
     "recall@10",
 )
 

@@ -249,7 +249,7 @@ def _print(work: _Work, runs: Sequence[StabilityRun], k: int) -> None:
     what = counted(drafts, "record as a draft", "records as drafts") if work.of_records else counted(drafts, "config")
     of = f" of {work.found:,}" if work.found > drafts else ""
     records = counted(len(work.workspace.snapshot), "past run")
-    out.print(line_of(f"{what}{of}, {records}; the first {k} places, each change alone against the list before it"))
+    out.print(line_of(f"{what}{of}, {records}; the first {k} places; each change alone, against the list of before"))
     for note in work.notes:
         out.print(line_of(note))
     for run in runs:
