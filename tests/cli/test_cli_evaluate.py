@@ -190,6 +190,18 @@ def test_bad_lines_are_told_and_the_others_evaluated(tried: Runner) -> None:
     assert len(tried("evaluate", path, "--json").json["not_used"]) == 11
 
 
+def test_a_file_of_something_else_is_told_briefly(tried: Runner) -> None:
+    path = judged(tried, *({**run("a1", 1), "id": f"r{number}"} for number in range(150)))
+
+    result = tried("evaluate", path)
+
+    assert (result.status, result.out) == (2, "")
+    said = result.err.splitlines()
+    assert len(said) == 102
+    assert said[100].endswith("… and 50 more lines that cannot be used")
+    assert "no line of it can be used" in said[101]
+
+
 @pytest.mark.parametrize(
     ("text", "said"), [("", "holds no judgement"), ("\n\n", "holds no judgement"), ("{\n", "no line of it can be used")]
 )

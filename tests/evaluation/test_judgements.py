@@ -93,6 +93,12 @@ def test_a_mistake_is_told(change: dict[str, Any], said: str) -> None:
     assert said in why
 
 
+def test_of_many_mistakes_the_first_are_told() -> None:
+    (why,) = told(json.dumps({**LINE, **{f"field {number}": 1 for number in range(40)}}))
+    assert why.startswith("field 0: no field of a judgement")
+    assert why.endswith("; and 35 more mistakes")
+
+
 def test_what_is_missing_is_told() -> None:
     assert told(json.dumps(without(LINE, "query", "config"))) == ["query: is missing; config: is missing"]
 

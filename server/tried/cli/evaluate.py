@@ -35,6 +35,8 @@ from tried.workspace import Workspace
 BESIDE = "pool.jsonl"
 MOST_BYTES = 64 * 1024 * 1024
 MOST_PLACES = 1_000
+MOST_TOLD = 100
+"""Bad lines that are told one by one: a file of something else has nothing but these."""
 
 
 def evaluate(
@@ -86,8 +88,10 @@ def evaluate(
     if not workspace.snapshot:
         raise Failure(empty_pool_advice(workspace, given))
     configs, bad = _configs_in(text, judgements.parent, workspace)
-    for line in bad:
+    for line in bad[:MOST_TOLD]:
         complain(f"{judgements}:{line.line}: {line.why}")
+    if len(bad) > MOST_TOLD:
+        complain(f"{judgements}: … and {len(bad) - MOST_TOLD:,} more lines that cannot be used")
     if not configs:
         raise Failure(
             f"{judgements}: {'no line of it can be used' if bad else 'holds no judgement'}; docs/evaluation.md"

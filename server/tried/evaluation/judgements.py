@@ -30,6 +30,8 @@ LOUDEST_ALLOWED: Final[dict[Expectation, int]] = {
 
 RIGHT_FROM_GRADE: Final = 2
 _SHOWN: Final = 60
+_MOST_MISTAKES: Final = 5
+"""Of one line: a record of a pool has dozens."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,9 @@ def judgements_in(text: str) -> tuple[list[Judgement], list[BadLine]]:
         try:
             read = _Line.model_validate_json(line)
         except ValidationError as error:
-            bad.append(BadLine(number, "; ".join(_mistakes(error))))
+            mistakes = list(_mistakes(error))
+            more = [f"and {len(mistakes) - _MOST_MISTAKES} more mistakes"] if len(mistakes) > _MOST_MISTAKES else []
+            bad.append(BadLine(number, "; ".join([*mistakes[:_MOST_MISTAKES], *more])))
             continue
         if why := "; ".join(_contradictions(read, found)):
             bad.append(BadLine(number, why))
