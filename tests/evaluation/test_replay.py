@@ -315,6 +315,7 @@ def test_another_policy_moves_records_and_says_which_terms_did_it() -> None:
     assert [(each.row.score, each.before.score) for each in found.rows] == [(1.0, 0.3), (0.5, 0.3)]
     assert found.rows[0].changed == ("recency", "importance")
     assert (found.is_same_policy, found.is_complete) == (False, True)
+    assert [each.row.id for each in replay(traced(importance, limit=1), recency).left] == ["old lr schedule"]
     report = replay_report(found, "abc")
     assert [(each["id"], each["rank"], each["was"], each["listed"]) for each in report["moves"]] == [
         ("new", 1, 3, True),

@@ -216,6 +216,9 @@ def test_kept_exponentials_hold_where_their_own_knob_is_the_same() -> None:
     assert decay_under(kept, STEADY, other_tau) == Decay(0.5, None, math.exp(-with_age / 10.0))
     shorter = STEADY.model_copy(update={"half_life_days": 15.0})
     assert decay_under(kept, STEADY, shorter) == Decay(math.exp(-math.log(2.0) * with_age / 15.0), 0.25, 0.125)
+    with_hit = replace(next(each for each in scored(STEADY).candidates if each.features.hits), decay=kept.decay)
+    other_boost = STEADY.model_copy(update={"hit_boost": HitBoost(enabled=True, tau_days=7.0)})
+    assert decay_under(with_hit, STEADY, other_boost) == Decay(0.5, math.exp(-14.0 / 7.0), 0.125)
     # the default policy never asked for them: they are made anew, whatever their knobs
     bare = replace(kept, decay=Decay(0.5))
     assert decay_under(bare, DEFAULT_POLICY, STEADY).age == math.exp(-with_age / 30.0)
