@@ -9,15 +9,20 @@ TRACKERS_STAMP := $(TRACKERS)/.installed
 CLIENT := vscode-client
 CLIENT_STAMP := $(CLIENT)/node_modules/.installed
 
-.PHONY: demo test test-trackers test-vscode lint lint-vscode vsix vsix-bundled clean
+.PHONY: demo test gate test-trackers test-vscode lint lint-vscode vsix vsix-bundled clean
 .DELETE_ON_ERROR:
 
 demo: $(STAMP)
 	$(BIN)/tried demo
 
-test: lint lint-vscode
+test: lint lint-vscode gate
 	$(BIN)/python -m pytest --ignore tests/trackers
 	$(MAKE) test-vscode
+
+# What lists and findings come to on judged configs: less than this, and a change has made them worse.
+gate: $(STAMP)
+	$(BIN)/tried evaluate fixtures/judgements/judgements.jsonl --min recall@10=0.95 --min ndcg@10=0.55 \
+		--min finding_precision=1 --min coverage=0.75 --min whole_pool.recall@10=0.85
 
 # Packages the extension, installs it into a real VS Code and uses it there. The workbench is kept between runs.
 test-vscode: vsix
