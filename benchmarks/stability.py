@@ -54,7 +54,8 @@ WEIGHTS = (0.02, 0.05, 0.1, 0.2)
 POLICIES: Mapping[str, Policy] = {
     "steady": STEADY,
     "steady, weights of 0.1": with_overrides(STEADY, {f"{term}.weight": 0.1 for term in TERMS}),
-    "default without words": with_overrides(DEFAULT_POLICY, {"weights.lexical": 0.0}),
+    "default, weights.lexical 0.5": with_overrides(DEFAULT_POLICY, {"weights.lexical": 0.5}),
+    "default, weights.lexical 0": with_overrides(DEFAULT_POLICY, {"weights.lexical": 0.0}),
 }
 
 
