@@ -326,9 +326,14 @@ def test_settings_turn_it_on(tried: Runner, state: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["setting", "option"])
-def test_the_text_is_kept_where_it_is_asked_for(tried: Runner, how: str) -> None:
-    if how == "setting":
-        tried.write("tried.toml", "[trace]\ninclude_text = true\n")
+def test_the_text_is_kept_where_it_is_asked_for(
+    tried: Runner, how: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if how == "setting":  # the user's own: no project may ask for it
+        home = tmp_path_factory.mktemp("settings")
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+        (home / "tried").mkdir()
+        (home / "tried" / "tried.toml").write_text("[trace]\ninclude_text = true\n")
     path = traced(tried, *(["--trace-text"] if how == "option" else []))
     assert "Zugspitze: warm up longer" in json.loads(path.read_bytes())["query"]["text"]
 

@@ -81,7 +81,7 @@ class TestSchemaOfTriedToml:
             "inlay_hints.enable = true\n[editor]\ndebounce_ms = 0\nmax_file_bytes = 104857600\n",
             '[[remote]]\nkind = "mlflow"\naddress = "https://mlflow.example.org"\ninterval_seconds = 5\n',
             '[[remote]]\nkind = "wandb"\nprojects = ["team/vision"]\n',
-            '[ranking]\npolicy = "late"\n[policies.late]\nhalf_life_days = -1\nweights = { lexical = 0, recency = 3 }\n',
+            '[ranking]\npolicy = "late"\n[policies.late]\nhalf_life_days = -1\nweights = { lexical = 0 }\n',
             "[policies.mine.hit_boost]\nenabled = true\nhalf_saturation = 0.5\n[trace]\nenabled = true\n",
         ],
     )
@@ -214,7 +214,8 @@ UNKNOWN = re.compile("is no kind of source|there is none of that name")
 @settings(max_examples=400)
 @given(DOCUMENTS)
 def test_the_schema_and_the_server_take_the_same(document: dict[str, Any]) -> None:
-    """Kinds of sources that nobody knows may be those of a plug-in, and policies are named in other places. An empty list in the place of a table is what Lua
+    """Kinds of sources that nobody knows may be those of a plug-in, and policies are named in other places.
+    An empty list in the place of a table is what Lua
     makes of an empty one, and forgiven."""
     forgiven = {name: value for name, value in document.items() if value != []}
     valid = Draft7Validator(toml_schema()).is_valid(_without_empty_lists_for_tables(forgiven))
@@ -262,7 +263,12 @@ class TestManifest:
 
     def test_what_names_servers_places_or_programs_is_not_for_a_workspace(self) -> None:
         scopes = {name: one["scope"] for name, one in self.properties().items()}
-        assert {name for name, scope in scopes.items() if scope == "machine"} == {"tried.remote", "tried.pool.sources"}
+        assert {name for name, scope in scopes.items() if scope == "machine"} == {
+            "tried.remote",
+            "tried.pool.sources",
+            "tried.trace.includeText",
+            "tried.trace.maxMb",
+        }
         assert {name for name, scope in scopes.items() if scope == "machine-overridable"} == {
             "tried.path",
             "tried.interpreter",

@@ -553,3 +553,20 @@ def test_a_whole_number_may_be_written_as_1_0() -> None:
     assert [problem.message for problem in loaded.problems] == [
         "editor settings: ranking.limit: expected a whole number from 1 to 1000, got 7.5; using 20"
     ]
+
+
+def test_a_project_cannot_say_how_much_of_the_users_folder_traces_take_nor_that_they_hold_text(tmp_path: Path) -> None:
+    """A clone with `max_mb = 1` would delete the traces of all other workspaces."""
+    write(tmp_path, "[trace]\nenabled = true\ncandidates = 9\nmax_mb = 1\ninclude_text = true\n")
+
+    loaded = load_settings(tmp_path)
+    trace = loaded.settings.trace
+    assert (trace.enabled, trace.candidates, trace.max_mb, trace.include_text) == (True, 9, 64, False)
+    assert [(problem.line, problem.key) for problem in loaded.problems] == [
+        (4, "trace.max_mb"),
+        (5, "trace.include_text"),
+    ]
+    assert all("refused: no project may say so; put it into " in problem.message for problem in loaded.problems)
+
+    by_the_user = load_settings(tmp_path, {"trace": {"maxMb": 7}}).settings.trace
+    assert (by_the_user.max_mb, by_the_user.enabled) == (7, True)

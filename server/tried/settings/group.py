@@ -3,7 +3,8 @@
 What a field says beyond its type, in `json_schema_extra`: `adds_up` (each place adds to the list), `accepts` (in words,
 where the type says too little), `or_text` (a table in the list may be a text), `names` and `keys` and `values` (what is
 known), `key_pattern` (the same of keys, as a regular expression) and `pattern` (in words), `enum_descriptions`,
-`in_editor` (the description where the setting is not written in TOML), `scope` (in VS Code; else `resource`).
+`in_editor` (the description where the setting is not written in TOML), `scope` (in VS Code; else `resource`),
+`trusted_only` (files of a workspace cannot set it), `reserved` (names that tables cannot have).
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ ADDS_UP: dict[str, Any] = {"adds_up": True}
 
 USER_ONLY: dict[str, Any] = {"scope": "machine"}
 """Marks what names servers or places outside: the .vscode/settings.json of a workspace is a file that came with it."""
+
+TRUSTED_ONLY: dict[str, Any] = {"scope": "machine", "trusted_only": True}
+"""Marks what a file of a workspace cannot set at all: it is about what the user keeps outside of it."""
 
 WINDOW: dict[str, Any] = {"scope": "window"}
 """Marks what is one for a window of the editor, whatever folders are open in it."""

@@ -20,6 +20,7 @@ from tried.ranking.policy import DEFAULT_POLICY, PRESETS, Policy
 from tried.settings.accepts import accepted, adapter_of, validated
 from tried.settings.extension_model import ExtensionSettings
 from tried.settings.finding_names import SILENCE_CODES
+from tried.settings.json_schema import extra_of
 from tried.settings.model import RemoteSettings, Settings, Silence, SourceSettings
 from tried.settings.policies import policy_names, unknown_policy
 from tried.settings.sources import TRIED_TOML, Layer, SettingsProblem, editor_layer, file_layers, user_file
@@ -155,6 +156,10 @@ class _Merge:
                     update[name] = self._group(below, value, here)
                 elif value != []:  # what an empty Lua table becomes
                     self._complain(here, f"expected a table, got {_shown(value)}; ignored")
+                continue
+            if extra_of(fields[name]).get("trusted_only") and not self._layer.trusted:
+                own = user_file() or "your own file"
+                self._complain(here, f"refused: no project may say so; put it into {own} or the editor's settings")
                 continue
             if here == ("policies",):
                 update[name] = self._policies(below, value, here)

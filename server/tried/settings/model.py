@@ -28,7 +28,7 @@ from tried.settings.editor_model import (
     SymbolSettings,
 )
 from tried.settings.finding_names import SEVERITY_KEY_PATTERN, SEVERITY_KEYS, SEVERITY_PATTERN, SILENCE_CODES
-from tried.settings.group import ADDS_UP, USER_ONLY, Group
+from tried.settings.group import ADDS_UP, TRUSTED_ONLY, USER_ONLY, Group
 
 _RULES = FindingSettings()
 
@@ -264,13 +264,21 @@ class TraceSettings(Group):
         description="So many candidates are kept of each ranking, the best ones; of the others only their number.",
     )
     include_text: bool = Field(
-        default=False, description="Keep the text that was ranked by, and not only its words one by one."
+        default=False,
+        json_schema_extra=TRUSTED_ONLY,
+        description=(
+            "Keep the text that was ranked by, and not only its words one by one. Only your own settings can say so."
+        ),
     )
     max_mb: int = Field(
         default=64,
         ge=1,
         le=100_000,
-        description="The most that all traces together may take, in megabytes; the oldest go first.",
+        json_schema_extra=TRUSTED_ONLY,
+        description=(
+            "The most that all traces together may take, in megabytes; the oldest go first. Only your own settings can"
+            " say so."
+        ),
     )
 
 
