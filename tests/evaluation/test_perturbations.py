@@ -136,6 +136,12 @@ def test_any_text_has_edits_that_change_it(text: str, language: str) -> None:
         assert len(typed) < len(text)
 
 
+def test_what_an_anchor_repeats_stands_in_one_place() -> None:
+    text = "base: &base\n  lr: 0.1\n  steps: 3\nfirst:\n  <<: *base\nsecond:\n  <<: *base\n"
+    moved = "base: &base\n  steps: 3\n  lr: 0.1\nfirst:\n  <<: *base\nsecond:\n  <<: *base\n"
+    assert texts(edits_of(text, "yaml"), "key moved") == [moved]
+
+
 @given(st.text(max_size=200))
 def test_rewording_keeps_most_words(text: str) -> None:
     before, after = text.split(), reworded(text).split()

@@ -57,6 +57,9 @@ from tried.settings.requested_policy import active_name
 from tried.workspace import Workspace
 
 MOST_DRAFTS: Final = 20
+MOST_LOOKED_AT: Final = 10 * MOST_DRAFTS
+"""Records that may have no parameters, and are then no drafts."""
+
 MOST_PLACES: Final = 1_000
 MOST_WITH_VECTORS: Final = 20_000
 """Records of a pool up to which vectors are made: all of it is read again for them."""
@@ -208,10 +211,9 @@ class _Work:
         moments = moments_in(snapshot.index)
         experiments = [each for each in moments if snapshot.facts_of(each).role == "experiment"]
         self.of_records, self.found = True, len(experiments)
-        for record_id in spaced(experiments, MOST_DRAFTS):
-            text = config_of_record(snapshot.records[record_id])
-            if text is None:
-                continue
+        looked_at = spaced(experiments, MOST_LOOKED_AT)
+        texts = [(each, text) for each in looked_at if (text := config_of_record(snapshot.records[each])) is not None]
+        for record_id, text in spaced(texts, MOST_DRAFTS):
             began = moments[record_id]
             later = {each for each, moment in moments.items() if began and moment and moment > began}
             pool = frozenset(moments).difference(later, {record_id})

@@ -109,8 +109,8 @@ def _values_nudged(parsed: ParsedConfig, lines: LineIndex) -> Iterator[tuple[Spa
 def _keys_moved(parsed: ParsedConfig, lines: LineIndex) -> Iterator[tuple[Span, str]]:
     """Two keys side by side in one mapping change places, each on a line with its value."""
     text = lines.text
-    placed = sorted((span, entry) for entry in parsed.entries if (span := _on_one_line(entry, lines)))
-    for (first, one), (second, other) in pairwise(placed):
+    found = [(span, entry) for entry in parsed.entries if (span := _on_one_line(entry, lines))]
+    for (first, one), (second, other) in pairwise(sorted(found, key=lambda each: each[0])):
         if one.path[:-1] == other.path[:-1] and one.document == other.document and first.end <= second.start:
             between = text[first.end : second.start]
             yield Span(first.start, second.end), second.of(text) + between + first.of(text)
