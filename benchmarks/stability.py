@@ -3,8 +3,9 @@
 DATA holds judgements.jsonl, queries/ and pool.jsonl. Each judged config is edited, its pool grows, a day passes, and
 vectors get noisy; every step is held against the first run, in the config's own research line and in the whole pool,
 with and without hits. Ages count from when a config was written, with `--late` from a day when all records are old.
-`--curve` tries each optional term alone with several weights, and `--steady` all three together. docs/stability.md
-tells what is measured; the tables are in its Markdown.
+`--curve` tries each optional term alone with several weights, and `--steady` all three together. `--records N` does the
+same to N records of the whole pool as drafts, for which nobody judged what is relevant. docs/stability.md tells what is
+measured; the tables are in its Markdown.
 """
 
 from __future__ import annotations
@@ -33,8 +34,23 @@ from tried.evaluation.judged_stability import (
 )
 from tried.evaluation.judgements import Judgement, read_judgements
 from tried.evaluation.noisy_vectors import with_vectors
-from tried.evaluation.stability import NO_USE, Use, by_change, churn_of, difference, ranking_by, summary
-from tried.evaluation.stability_sessions import CHANGES
+from tried.evaluation.perturbations import spaced
+from tried.evaluation.record_configs import LANGUAGE, config_of_record
+from tried.evaluation.stability import (
+    NO_USE,
+    Difference,
+    Observed,
+    Use,
+    by_change,
+    churn_of,
+    difference,
+    observe,
+    ranking_by,
+    summary,
+)
+from tried.evaluation.stability_drafts import drafts_of_records
+from tried.evaluation.stability_sessions import CHANGES, Ask, moments_in
+from tried.pool.record import ExperimentRecord
 from tried.ranking.index import RankingIndex
 from tried.ranking.policy import DEFAULT_POLICY, STEADY, Policy, with_overrides
 from tried.ranking.query import RetrievalQuery
@@ -59,14 +75,14 @@ POLICIES: Mapping[str, Policy] = {
 }
 
 
+def asking(language: str) -> Ask:
+    return lambda text: query_of(drafts_of(parse(text, language), text)) or RetrievalQuery()
+
+
 def config_of(judgement: Judgement, data: Path) -> EditedConfig:
     path = data / judgement.config
     language = language_of(path.name, judgement.language) or ""
-
-    def ask(text: str) -> RetrievalQuery:
-        return query_of(drafts_of(parse(text, language), text)) or RetrievalQuery()
-
-    return EditedConfig(judgement, path.read_text(encoding="utf-8", errors="replace"), language, ask)
+    return EditedConfig(judgement, path.read_text(encoding="utf-8", errors="replace"), language, asking(language))
 
 
 @dataclass(frozen=True)
@@ -90,7 +106,7 @@ class Bench:
         cells = [
             *names,
             f"{told.positional_churn:.3f}",
-            f"{churn.mean:+.3f} ({churn.lower} / {churn.higher}, p {churn.chance:.2f})",
+            _difference(churn),
             f"{told.set_churn:.3f}",
             f"{told.retention:.3f}",
             _quality(self.default.ndcg, found.ndcg),
@@ -113,6 +129,10 @@ class Bench:
                 for each in told
             ]
             yield f"| {' | '.join(cells)} |"
+
+
+def _difference(told: Difference) -> str:
+    return f"{told.mean:+.3f} ({told.lower} / {told.higher}, p {told.chance:.2g})"
 
 
 def _quality(before: Mapping[str, float], after: Mapping[str, float]) -> str:
@@ -141,10 +161,14 @@ def main() -> None:
     parser.add_argument("--curve", action="store_true")
     parser.add_argument("--steady", action="store_true")
     parser.add_argument("--late", action="store_true")
+    parser.add_argument("--records", type=int, metavar="N", default=0)
     options = parser.parse_args()
     started = time.perf_counter()
     records = read_pool(options.data / "pool.jsonl")
     index = RankingIndex.of(with_vectors(records))
+    if options.records:
+        of_records(records, index, options.records)
+        return
     judgements = read_judgements(options.data / "judgements.jsonl")
     for name, whole in (("own research line", False), ("whole pool", True)):
         judged = [
@@ -177,6 +201,45 @@ def main() -> None:
                     for use, weight in product(uses, WEIGHTS):
                         print(bench.row(term, f"{weight}", use, policy=with_terms(term, weight), use=use), flush=True)
     print(f"\n{time.perf_counter() - started:.0f} s")
+
+
+def of_records(records: Sequence[ExperimentRecord], index: RankingIndex, count: int) -> None:
+    """Churn alone, draft by draft and research line by research line."""
+    moments, by_id = moments_in(index), {record.id: record for record in records}
+    written = [by_id[each] for each in moments if config_of_record(by_id[each]) is not None]
+    drafts = list(drafts_of_records(spaced(written, count), moments, asking(LANGUAGE), LATE))
+    lines = {draft.name: by_id[draft.name].research_line or "" for draft in drafts}
+    sessions = [session for draft in drafts for session in (draft.editing, draft.noisy)]
+
+    def observed(policy: Policy, use: Use) -> list[Observed]:
+        return [step for session in sessions for step in observe(session, ranking_by(policy, index, K), K, use)]
+
+    before = observed(DEFAULT_POLICY, NO_USE)
+    print(f"{len(drafts)} records of {len(set(lines.values()))} research lines, {len(before)} steps\n")
+    print(header("policy", "hits", *MEASURES[:4], "by research line"))
+    terms = {term: with_terms(term, 0.05) for term in TERMS}
+    for name, policy in ({"default": DEFAULT_POLICY} | terms | dict(POLICIES)).items():
+        for use in ("none", "session") if policy.hit_boost.enabled else ("none",):
+            found = before if policy is DEFAULT_POLICY else observed(policy, USES[use])
+            told, churn = summary(found), difference(churn_of(before), churn_of(found))
+            by_line = difference(mean_by(lines, churn_of(before)), mean_by(lines, churn_of(found)))
+            cells = (
+                name,
+                use,
+                f"{told.positional_churn:.3f}",
+                _difference(churn),
+                f"{told.set_churn:.3f}",
+                f"{told.retention:.3f}",
+                _difference(by_line),
+            )
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def mean_by(groups: Mapping[str, str], values: Mapping[str, float]) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    for name, value in values.items():
+        found.setdefault(groups[name], []).append(value)
+    return {group: fmean(each) for group, each in found.items()}
 
 
 def with_terms(term: str, weight: float) -> Policy:

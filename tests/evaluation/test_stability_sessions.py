@@ -12,6 +12,7 @@ from tried.draft.syntax import parse
 from tried.evaluation.noisy_vectors import EMBEDDER_ID, NOISE, NOISES, query_vector, with_vectors
 from tried.evaluation.record_configs import config_of_record
 from tried.evaluation.stability import NO_USE, observe, ranking_by
+from tried.evaluation.stability_drafts import drafts_of_records
 from tried.evaluation.stability_sessions import (
     AGAIN,
     DAY_LATER,
@@ -150,6 +151,30 @@ def test_a_record_gives_the_config_that_it_could_have_been_started_from() -> Non
     assert "did not" not in text
     assert "loss" not in text
     assert config_of_record(ExperimentRecord(id="r", name="bare")) is None
+
+
+def test_a_record_as_a_draft_knows_nothing_of_what_came_later() -> None:
+    records = [
+        ExperimentRecord(id=name, timestamp=time, params={"lr": 0.1})
+        for name, time in (
+            ("a", "2026-01-01"),
+            ("b", "2026-01-02"),
+            ("c", "2026-01-03"),
+            ("d", "2026-01-04"),
+            ("u", None),
+        )
+    ]
+    bare = ExperimentRecord(id="bare", name="without parameters", timestamp="2026-01-02")
+    moments = moments_in(RankingIndex.of([*records, bare]))
+    drafts = {draft.name: draft for draft in drafts_of_records([*records, bare], moments, ask, NOW)}
+    assert list(drafts) == ["a", "b", "c", "d", "u"]
+    # Of the same day and without a time: nobody knows that they came later.
+    assert (drafts["b"].pool, drafts["b"].newcomers) == (frozenset({"a", "bare", "u"}), ("c",))
+    assert drafts["b"].now == datetime(2026, 1, 2, tzinfo=UTC)
+    assert (drafts["d"].pool, drafts["d"].newcomers) == (frozenset({"a", "b", "bare", "c", "u"}), ())
+    assert (drafts["u"].pool, drafts["u"].now) == (frozenset({"a", "b", "bare", "c", "d"}), NOW)
+    assert POOL_GROWN in [step.change for step in drafts["b"].editing.steps]
+    assert drafts["b"].noisy.first.query.vector == query_vector(drafts["b"].text)
 
 
 def test_a_record_too_deep_to_write_gives_none() -> None:

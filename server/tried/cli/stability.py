@@ -33,7 +33,6 @@ from tried.evaluation.record_configs import LANGUAGE, config_of_record
 from tried.evaluation.stability import (
     NO_USE,
     TOP,
-    Session,
     StabilityRun,
     Summary,
     Use,
@@ -44,7 +43,8 @@ from tried.evaluation.stability import (
     ranking_by,
     summary,
 )
-from tried.evaluation.stability_sessions import CHANGES, editing_session, moments_in, noisy_session, one_percent
+from tried.evaluation.stability_drafts import StabilityDraft, drafts_of_records
+from tried.evaluation.stability_sessions import CHANGES, Ask, moments_in, one_percent
 from tried.ranking.index import RankingIndex
 from tried.ranking.policy import Policy, PolicyError
 from tried.ranking.query import RetrievalQuery
@@ -142,27 +142,8 @@ def _policies(names: Sequence[str], settings: Settings) -> dict[str, Policy]:
     return chosen
 
 
-@dataclass(frozen=True)
-class _Draft:
-    """A text to be edited, and the records that there were when it was written."""
-
-    name: str
-    text: str
-    language: str
-    now: datetime
-    pool: frozenset[str]
-    newcomers: tuple[str, ...]
-
-    def ask(self, text: str) -> RetrievalQuery:
-        return query_of(drafts_of(parse(text, self.language), text)) or RetrievalQuery()
-
-    @property
-    def editing(self) -> Session:
-        return editing_session(self.name, self.text, self.language, self.ask, self.now, self.pool, self.newcomers)
-
-    @property
-    def noisy(self) -> Session:
-        return noisy_session(self.name, self.ask(self.text), self.now, self.pool)
+def _asking(language: str) -> Ask:
+    return lambda text: query_of(drafts_of(parse(text, language), text)) or RetrievalQuery()
 
 
 @dataclass
@@ -171,7 +152,7 @@ class _Work:
 
     workspace: Workspace
     now: datetime
-    drafts: list[_Draft] = field(default_factory=list)
+    drafts: list[StabilityDraft] = field(default_factory=list)
     found: int = 0
     of_records: bool = False
     notes: list[str] = field(default_factory=list)
@@ -187,7 +168,8 @@ class _Work:
         newest = tuple(moments)[:share]
         pool = frozenset(moments).difference(newest)
         for path, text in (*named, *spaced(others, MOST_DRAFTS)):
-            self.drafts.append(_Draft(str(path), text, language_of(path.name) or "", self.now, pool, newest))
+            language = language_of(path.name) or ""
+            self.drafts.append(StabilityDraft(str(path), text, language, _asking(language), self.now, pool, newest))
 
     def _read(self, path: Path, is_named: bool) -> list[str]:
         """The text of a config; of a file that nobody named and that is none, nothing."""
@@ -211,14 +193,9 @@ class _Work:
         moments = moments_in(snapshot.index)
         experiments = [each for each in moments if snapshot.facts_of(each).role == "experiment"]
         self.of_records, self.found = True, len(experiments)
-        looked_at = spaced(experiments, MOST_LOOKED_AT)
-        texts = [(each, text) for each in looked_at if (text := config_of_record(snapshot.records[each])) is not None]
-        for record_id, text in spaced(texts, MOST_DRAFTS):
-            began = moments[record_id]
-            later = {each for each, moment in moments.items() if began and moment and moment > began}
-            pool = frozenset(moments).difference(later, {record_id})
-            newcomers = tuple(each for each in reversed(moments) if each in later)[: one_percent(len(pool))]
-            self.drafts.append(_Draft(record_id, text, LANGUAGE, began or self.now, pool, newcomers))
+        looked_at = [snapshot.records[each] for each in spaced(experiments, MOST_LOOKED_AT)]
+        usable = spaced([record for record in looked_at if config_of_record(record) is not None], MOST_DRAFTS)
+        self.drafts.extend(drafts_of_records(usable, moments, _asking(LANGUAGE), self.now))
 
     def runs(self, policies: dict[str, Policy], k: int) -> list[StabilityRun]:
         """Each policy, and once more with hits if it looks at them."""
