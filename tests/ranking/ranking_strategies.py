@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tried.architecture import ArchitectureEdge, ArchitectureFingerprint
 from tried.pool.record import Embedding, ExperimentRecord
-from tried.ranking import RetrievalQuery
+from tried.ranking import DecayPenalty, Hit, HitBoost, LexicalBonus, Policy, RetrievalQuery, Weights
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -76,3 +76,34 @@ def queries(draw: st.DrawFn) -> RetrievalQuery:
         source=draw(st.sampled_from((None, None, "mlflow"))),
         ttl_days=draw(st.sampled_from((None, None, 0.0, 90.0))),
     )
+
+
+ids = st.integers(0, 30).map(str)
+pools = st.lists(records(ids), max_size=10, unique_by=lambda record: record.id)
+hits = st.dictionaries(
+    ids,
+    st.builds(Hit, count=st.integers(1, 40), last=st.floats(-3, 400).map(lambda days: NOW - timedelta(days=days))),
+    max_size=8,
+)
+weights = st.sampled_from((0.0, 0.05, 0.2, 3.0))
+policies = st.builds(
+    Policy,
+    weights=st.builds(Weights, lexical=weights, structural=weights, recency=weights, importance=weights),
+    half_life_days=st.sampled_from((0.0, 7.0, 30.0, 400.0)),
+    lexical_bonus=st.builds(
+        LexicalBonus,
+        enabled=st.booleans(),
+        weight=weights,
+        min_ratio=st.sampled_from((0.0, 0.3, 0.5, 1.0)),
+        term_cap=st.integers(1, 4),
+    ),
+    hit_boost=st.builds(
+        HitBoost,
+        enabled=st.booleans(),
+        weight=weights,
+        half_saturation=st.sampled_from((0.5, 8.0)),
+        tau_days=st.sampled_from((0.0, 14.0)),
+    ),
+    decay_penalty=st.builds(DecayPenalty, enabled=st.booleans(), weight=weights, tau_days=st.sampled_from((1.0, 30.0))),
+    ttl_days=st.sampled_from((None, None, 60.0)),
+)

@@ -10,7 +10,8 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ranking_strategies import NOW, queries, records
+from ranking_strategies import NOW, hits, pools, queries
+from ranking_strategies import policies as any_policies
 
 from tried.evaluation.replay import replay
 from tried.evaluation.trace import Filters, Trace, rows_of, trace_of
@@ -23,7 +24,6 @@ from tried.ranking import (
     Hit,
     HitBoost,
     Hits,
-    LexicalBonus,
     Policy,
     RankingIndex,
     RetrievalQuery,
@@ -41,28 +41,8 @@ from tried.ranking.candidate_snapshot import (
 from tried.ranking.features import Decay, Features, QueryFeatures
 from tried.render.trace_reports import is_identical, trace_json, trace_line, trace_of_line
 
-ids = st.integers(0, 30).map(str)
-pools = st.lists(records(ids), max_size=10, unique_by=lambda record: record.id)
-hits = st.dictionaries(
-    ids,
-    st.builds(Hit, count=st.integers(1, 40), last=st.floats(-3, 400).map(lambda days: NOW - timedelta(days=days))),
-    max_size=8,
-)
-weights = st.sampled_from((0.0, 0.05, 0.2, 3.0))
-policies = st.builds(
-    Policy,
-    weights=st.builds(Weights, lexical=weights, structural=weights, recency=weights, importance=weights),
-    half_life_days=st.sampled_from((0.0, 7.0, 30.0)),
-    lexical_bonus=st.builds(
-        LexicalBonus,
-        enabled=st.booleans(),
-        weight=weights,
-        min_ratio=st.sampled_from((0.0, 0.3, 1.0)),
-        term_cap=st.integers(1, 6),
-    ),
-    hit_boost=st.builds(HitBoost, enabled=st.booleans(), weight=weights, tau_days=st.sampled_from((0.0, 3.0, 14.0))),
-    decay_penalty=st.builds(DecayPenalty, enabled=st.booleans(), weight=weights, tau_days=st.sampled_from((3.0, 30.0))),
-)
+policies = any_policies.map(lambda policy: policy.model_copy(update={"ttl_days": None}))
+"""A replay takes no other time to live."""
 
 
 def facts(ranked: Sequence[RankedCandidate]) -> list[tuple[object, ...]]:

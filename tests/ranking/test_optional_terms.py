@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_ranking import naive_rank, naive_tokens, naive_words
-from ranking_strategies import NOW, queries, records
+from ranking_strategies import NOW, hits, policies, pools, queries
 
 from tried.pool.record import ExperimentRecord
 from tried.ranking import (
@@ -30,36 +30,7 @@ from tried.ranking import (
     rank,
 )
 from tried.ranking.rank import passing, placing_of, rank_of
-from tried.ranking.scoring import decay_penalty, hit_boost, lexical_bonus
-
-ids = st.integers(0, 30).map(str)
-pools = st.lists(records(ids), max_size=10, unique_by=lambda record: record.id)
-hits = st.dictionaries(
-    ids,
-    st.builds(Hit, count=st.integers(1, 40), last=st.floats(-3, 400).map(lambda days: NOW - timedelta(days=days))),
-    max_size=8,
-)
-weights = st.sampled_from((0.0, 0.05, 0.2, 3.0))
-policies = st.builds(
-    Policy,
-    half_life_days=st.sampled_from((0.0, 30.0, 400.0)),
-    lexical_bonus=st.builds(
-        LexicalBonus,
-        enabled=st.booleans(),
-        weight=weights,
-        min_ratio=st.sampled_from((0.0, 0.3, 0.5, 1.0)),
-        term_cap=st.integers(1, 4),
-    ),
-    hit_boost=st.builds(
-        HitBoost,
-        enabled=st.booleans(),
-        weight=weights,
-        half_saturation=st.sampled_from((0.5, 8.0)),
-        tau_days=st.sampled_from((0.0, 14.0)),
-    ),
-    decay_penalty=st.builds(DecayPenalty, enabled=st.booleans(), weight=weights, tau_days=st.sampled_from((1.0, 30.0))),
-    ttl_days=st.sampled_from((None, None, 60.0)),
-)
+from tried.ranking.scoring import SIGNALS, decay_penalty, hit_boost, lexical_bonus
 
 
 def naive_scores(
@@ -72,7 +43,9 @@ def naive_scores(
             for record in pool
             if record.time is None or (NOW - record.time) / timedelta(days=1) <= policy.ttl_days
         ]
-    base = {id: score for id, score, *_ in naive_rank(query, pool, NOW, half_life_days=policy.half_life_days)}
+    lexical, structural, recency, importance = (getattr(policy.weights, name) for name in SIGNALS)
+    weights = (lexical, structural, recency, importance)
+    base = {id: score for id, score, *_ in naive_rank(query, pool, NOW, weights, policy.half_life_days)}
     terms = list(dict.fromkeys(naive_tokens(query.text)))[: policy.lexical_bonus.term_cap]
     scores = {}
     for record in pool:
@@ -142,7 +115,7 @@ def test_a_score_is_the_sum_of_its_terms_and_the_first_four_are_those_of_the_def
     pool: list[ExperimentRecord], query: RetrievalQuery, used: Hits, policy: Policy
 ) -> None:
     asked = [name for name in ("lexical_bonus", "hit_boost", "decay_penalty") if getattr(policy, name).enabled]
-    plain = Policy(half_life_days=policy.half_life_days, ttl_days=policy.ttl_days)
+    plain = Policy(weights=policy.weights, half_life_days=policy.half_life_days, ttl_days=policy.ttl_days)
     base = {each.record.id: each.terms for each in rank(query, pool, now=NOW, policy=plain)}
     for each in rank(query, pool, now=NOW, policy=policy, hits=used):
         score = 0.0
