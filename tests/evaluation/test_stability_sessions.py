@@ -85,21 +85,33 @@ def vector_of(record: ExperimentRecord) -> list[float]:
 def test_vectors_of_the_same_words_are_close_and_of_others_are_not() -> None:
     record = ExperimentRecord(id="r", name="cosine schedule warmup", embedding=Embedding(embedder_id="x", vector=[1.0]))
     calm = cosine(query_vector("cosine warmup schedule"), vector_of(record))
-    assert calm > 0.9
-    assert abs(cosine(query_vector("vocoder dropout"), vector_of(record))) < 0.6
+    assert calm > 0.8
+    assert abs(cosine(query_vector("vocoder dropout"), vector_of(record))) < 0.5
     assert record.embedding is not None
     assert record.embedding.vector == [1.0]
 
 
-@given(st.text(min_size=1, max_size=8), st.integers(0, NOISES - 1))
-def test_the_noise_of_a_cosine_is_bounded_and_its_own(record_id: str, noise: int) -> None:
-    record = ExperimentRecord(id=record_id, name="cosine schedule warmup")
-    calm, noisy = query_vector("schedule warmup"), query_vector("schedule warmup", noise)
-    assert query_vector("schedule warmup", noise) == noisy
+@given(st.text(min_size=1, max_size=8), st.text(max_size=30), st.text(max_size=30), st.integers(0, NOISES - 1))
+def test_the_noise_of_a_cosine_is_bounded_and_its_own(record_id: str, name: str, text: str, noise: int) -> None:
+    """Words or none: neither vector may be of another length than usual."""
+    record = ExperimentRecord(id=record_id, name=name)
+    calm, noisy = query_vector(text), query_vector(text, noise)
+    assert query_vector(text, noise) == noisy
     vector = vector_of(record)
-    length = math.sqrt(math.fsum(each * each for each in vector))
-    off = math.fsum((a - b) * c for a, b, c in zip(noisy, calm, vector, strict=True)) / length
-    assert abs(off) <= NOISE + 1e-12
+    assert abs(cosine(noisy, vector) - cosine(calm, vector)) <= NOISE + 1e-12
+
+
+def test_noise_is_as_large_as_it_says_and_as_often_up_as_down() -> None:
+    """A noise that is even in ±0.05 has a deviation of 0.05/√3; of 4,000 its mean is within 0.002 (over 4 errors)."""
+    calm, noisy = query_vector("schedule warmup"), query_vector("schedule warmup", 3)
+    off = []
+    for number in range(4_000):
+        vector = vector_of(ExperimentRecord(id=f"r{number}", name="cosine schedule warmup"))
+        off.append(cosine(noisy, vector) - cosine(calm, vector))
+    assert abs(math.fsum(off) / len(off)) < 0.002
+    assert 0.0495 < max(off) <= NOISE + 1e-12
+    assert -NOISE - 1e-12 <= min(off) < -0.0495
+    assert math.sqrt(math.fsum(each * each for each in off) / len(off)) == pytest.approx(0.05 / math.sqrt(3), rel=0.05)
 
 
 def test_noise_moves_a_list_of_records_that_are_nearly_alike() -> None:

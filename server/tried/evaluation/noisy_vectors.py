@@ -4,6 +4,8 @@ A model that scores pairs of texts gives slightly other scores each time it is a
 beside the part of their vector that their words make, coordinates from a hash of their ids, and a noisy query looks
 along one of those. So each record's cosine is off by an amount of its own, and always by the same.
 
+Invariant: all queries are of one length, and all records: noise moves each cosine by at most NOISE, up as often as
+down, and changes nothing else. (Below 0 a cosine counts as 0, noisy or not.)
 Invariant: no model and no random numbers: the same texts and ids give the same vectors.
 """
 
@@ -27,7 +29,15 @@ NOISES: Final = 8
 NOISE: Final = 0.05
 """A cosine of 0.5 becomes 0.45 to 0.55, evenly spread; a score moves by a fifth of that under the default weights."""
 
-_RECORD_SHARE: Final = 0.25
+_RECORD_SHARE: Final = 0.125
+"""What a record has at most along each kind of noise, where its words have a length of 1."""
+
+_RECORD_LENGTH: Final = math.sqrt(1.0 + NOISES * _RECORD_SHARE**2)
+_SLOPE: Final = NOISE * _RECORD_LENGTH / _RECORD_SHARE
+_QUERY_SHARE: Final = _SLOPE / math.sqrt(1.0 - _SLOPE**2)
+"""So that share · share / (length · length) is NOISE."""
+
+_QUERY_LENGTH: Final = math.sqrt(1.0 + _QUERY_SHARE**2)
 _TEXT_LIMIT: Final = 20_000
 
 
@@ -35,8 +45,9 @@ def query_vector(text: str, noise: int | None = None) -> list[float]:
     """`noise` is one of `NOISES`; None for none."""
     along = [0.0] * NOISES
     if noise is not None:
-        along[noise] = NOISE / _RECORD_SHARE
-    return [*_words(text), *along]
+        along[noise] = _QUERY_SHARE
+    vector = [*_words(text), *along]
+    return [*vector, _rest(vector, _QUERY_LENGTH), 0.0]
 
 
 def with_vectors(records: Iterable[ExperimentRecord]) -> list[ExperimentRecord]:
@@ -49,7 +60,13 @@ def with_vectors(records: Iterable[ExperimentRecord]) -> list[ExperimentRecord]:
 
 def _record_vector(record: ExperimentRecord) -> list[float]:
     digest = blake2b(record.id.encode("utf-8", "surrogatepass"), digest_size=NOISES).digest()
-    return [*_words(embedding_text(record)), *(_RECORD_SHARE * (byte / 127.5 - 1.0) for byte in digest)]
+    vector = [*_words(embedding_text(record)), *(_RECORD_SHARE * (byte / 127.5 - 1.0) for byte in digest)]
+    return [*vector, 0.0, _rest(vector, _RECORD_LENGTH)]
+
+
+def _rest(vector: Iterable[float], length: float) -> float:
+    """What a vector lacks to be of this length, for a coordinate that nothing is compared with."""
+    return math.sqrt(max(0.0, length**2 - math.fsum(each * each for each in vector)))
 
 
 def _words(text: str) -> list[float]:
