@@ -127,6 +127,27 @@ def test_the_list_has_most_hits_first_and_names(tried: Runner) -> None:
     assert unknown.err.endswith("`tried hits` lists all that were hit\n")
 
 
+def test_of_records_without_a_hit_it_is_said_that_there_is_none_on_them(tried: Runner) -> None:
+    record_hit(tried.folder, ["exp-2"], "opened", datetime.now(UTC))
+    assert tried("hits", "exp-1").lines == ["none on exp-1"]
+    assert tried("hits", "exp-3", "exp-2", "exp-1", "exp-3").lines == [
+        "1  exp-2  hot  opened 1  just now",
+        "none on lab:exp-3, exp-1",
+    ]
+    assert tried("hits", "exp-1", "--json").json["records"] == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json"], ["exp-1"], ["--clear", "--yes"]])
+def test_without_any_hit_no_pool_is_read(tried: Runner, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
+    """To look for pools below a large folder may take minutes."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the pool was asked for")
+
+    monkeypatch.setattr("tried.cli.hits.open_workspace", refuse)
+    assert (tried("hits", *arguments).status, tried("hits", *arguments).err) == (0, "")
+
+
 def test_the_list_for_programs(tried: Runner) -> None:
     last = datetime(2020, 3, 1, 12, 30, tzinfo=UTC)
     record_hit(tried.folder, ["exp-2"], "concluded", last)

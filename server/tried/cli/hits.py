@@ -42,6 +42,14 @@ class _Row:
     ways: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The rows of the records that were named, and the ids of those `without` a hit."""
+
+    rows: list[_Row]
+    without: tuple[str, ...]
+
+
 def hits(
     records: Annotated[
         list[str] | None,
@@ -55,10 +63,14 @@ def hits(
     """Show which records you opened, compared with, used or concluded, most hits first; with --clear, forget that."""
     folder = folder_of_here()
     kept = hits_of(folder)
-    workspace = open_workspace(folder, pools)
-    rows = _rows(kept, workspace.snapshot)
-    if records:
-        rows = _named(rows, records, workspace.snapshot)
+    named: _Named | None = None
+    rows: list[_Row] = []
+    if kept.hits:  # else there is nothing to ask the pool for, and to read it may take long
+        snapshot = open_workspace(folder, pools).snapshot
+        rows = _rows(kept, snapshot)
+        if records:
+            named = _named(rows, records, snapshot)
+            rows = named.rows
     cleared = _clear(folder, rows, kept, everything=not records, yes=yes, as_json=as_json) if clear else None
     problem = why_not_kept(folder) or kept.problem
     if as_json:
@@ -71,7 +83,12 @@ def hits(
         complain(problem)
     if kept.unread and kept.problem is None:
         complain(f"{hits_file(folder)}: {unread_told(kept.unread)}")
-    _print(rows)
+    if rows or named is None:
+        _print(rows)
+    if named is not None and named.without:
+        told = ", ".join(plain(record_id) for record_id in named.without[:SHOWN])
+        more = f" and {len(named.without) - SHOWN:,} more" if len(named.without) > SHOWN else ""
+        console().print(line_of(f"none on {told}{more}"))
 
 
 def count_hits(workspace: Workspace, record_ids: Iterable[str], how: Way) -> None:
@@ -109,18 +126,20 @@ def _row(record_id: str, found: Mapping[str, KeptHit], snapshot: PoolSnapshot) -
     )
 
 
-def _named(rows: Sequence[_Row], names: Sequence[str], snapshot: PoolSnapshot) -> list[_Row]:
-    """The rows of these records; raises Failure for a name that is neither in the pool nor among the rows."""
-    wanted: set[str] = set()
+def _named(rows: Sequence[_Row], names: Sequence[str], snapshot: PoolSnapshot) -> _Named:
+    """Raises Failure for a name that is neither in the pool nor among the rows."""
+    known = {record_id: row.id for row in rows for record_id in (*row.ids, row.id)}
+    wanted: dict[str, None] = {}
     for name in names:
-        if any(name == row.id or name in row.ids for row in rows):
-            wanted.update(row.id for row in rows if name == row.id or name in row.ids)
+        if name in known:
+            wanted[known[name]] = None
             continue
         found = find_record(snapshot, name)
         if found.record is None:
             raise Failure(f"{plain(found.why_not(name))}; `tried hits` lists all that were hit")
-        wanted.add(found.record.id)
-    return [row for row in rows if row.id in wanted]
+        wanted[found.record.id] = None
+    shown = [row for row in rows if row.id in wanted]
+    return _Named(shown, tuple(record_id for record_id in wanted if record_id not in {row.id for row in shown}))
 
 
 def _clear(folder: Path, rows: Sequence[_Row], kept: KeptHits, *, everything: bool, yes: bool, as_json: bool) -> int:
