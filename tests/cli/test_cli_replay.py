@@ -40,6 +40,19 @@ def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     return folder / "tried" / "traces"
 
 
+@pytest.fixture
+def own_settings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Writes the user's own tried.toml: what no project may ask for."""
+
+    def write(text: str) -> None:
+        home = tmp_path_factory.mktemp("settings")
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+        (home / "tried").mkdir()
+        (home / "tried" / "tried.toml").write_text(text)
+
+    return write
+
+
 def traced(tried: Runner, *options: object, name: str = "t.jsonl") -> Path:
     """A trace of a config beside six records, in a file of its own."""
     tried.journal(*records())
@@ -194,7 +207,7 @@ def test_what_a_trace_cannot_tell(tried: Runner, options: tuple[str, ...], told:
 
 
 def test_a_cut_trace_says_that_others_may_rank_there(tried: Runner) -> None:
-    tried.write("tried.toml", "[trace]\ncandidates = 3\n")
+    own_settings("[trace]\ncandidates = 3\n")
     path = traced(tried, "--limit", 2)
     same = tried("replay", path)
     assert same.status == 0
@@ -326,14 +339,9 @@ def test_settings_turn_it_on(tried: Runner, state: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["setting", "option"])
-def test_the_text_is_kept_where_it_is_asked_for(
-    tried: Runner, how: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if how == "setting":  # the user's own: no project may ask for it
-        home = tmp_path_factory.mktemp("settings")
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
-        (home / "tried").mkdir()
-        (home / "tried" / "tried.toml").write_text("[trace]\ninclude_text = true\n")
+def test_the_text_is_kept_where_it_is_asked_for(tried: Runner, how: str, own_settings: Callable[[str], None]) -> None:
+    if how == "setting":
+        own_settings("[trace]\ninclude_text = true\n")
     path = traced(tried, *(["--trace-text"] if how == "option" else []))
     assert "Zugspitze: warm up longer" in json.loads(path.read_bytes())["query"]["text"]
 

@@ -177,6 +177,8 @@ def test_the_id_is_the_hash_of_the_canonical_form() -> None:
 def test_equal_policies_have_one_id() -> None:
     assert Policy(half_life_days=30).policy_id == DEFAULT_POLICY.policy_id
     assert Policy(weights=Weights(lexical=-0.0)).policy_id == Policy(weights=Weights(lexical=0.0)).policy_id
+    assert repr(with_overrides(DEFAULT_POLICY, {"ttl_days": "-0.0"}).ttl_days) == "0.0"
+    assert repr(Weights(lexical=-0.0).lexical) == "0.0"
     assert DEFAULT_POLICY.model_copy(update={"half_life_days": 31.0}).policy_id != DEFAULT_POLICY.policy_id
 
 

@@ -208,7 +208,7 @@ DOCUMENTS = st.lists(st.sampled_from(sorted(PARTS)), max_size=2, unique=True).fl
 )
 
 
-UNKNOWN = re.compile("is no kind of source|there is none of that name")
+UNKNOWN = re.compile("is no kind of source|there is none of that name|all weights are 0")
 
 
 @settings(max_examples=400)
@@ -266,6 +266,7 @@ class TestManifest:
         assert {name for name, scope in scopes.items() if scope == "machine"} == {
             "tried.remote",
             "tried.pool.sources",
+            "tried.trace.candidates",
             "tried.trace.includeText",
             "tried.trace.maxMb",
         }

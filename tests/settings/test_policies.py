@@ -93,6 +93,14 @@ def test_mistakes_are_told_with_knob_value_range_and_line(tmp_path: Path) -> Non
     assert policy_of(settings, "fresh") == DEFAULT_POLICY
 
 
+def test_a_policy_whose_weights_are_all_zero_is_remarked_upon(tmp_path: Path) -> None:
+    zero = "weights = { lexical = 0, structural = 0, recency = 0, importance = 0 }\n"
+    text = f"[policies.nothing]\n{zero}[policies.hits]\n{zero}hit_boost.enabled = true\n"
+    assert messages(written(tmp_path, text)) == [
+        (1, "policies.nothing: all weights are 0: every score is 0, and records are ordered by their ids")
+    ]
+
+
 def test_a_policy_may_be_named_in_one_place_and_written_in_another(tmp_path: Path) -> None:
     folder = written(tmp_path, '[ranking]\npolicy = "mine"\n')
     editor = {"policies": {"mine": {"ttlDays": 3}}}

@@ -561,8 +561,9 @@ def test_a_project_cannot_say_how_much_of_the_users_folder_traces_take_nor_that_
 
     loaded = load_settings(tmp_path)
     trace = loaded.settings.trace
-    assert (trace.enabled, trace.candidates, trace.max_mb, trace.include_text) == (True, 9, 64, False)
+    assert (trace.enabled, trace.candidates, trace.max_mb, trace.include_text) == (True, 500, 64, False)
     assert [(problem.line, problem.key) for problem in loaded.problems] == [
+        (3, "trace.candidates"),
         (4, "trace.max_mb"),
         (5, "trace.include_text"),
     ]

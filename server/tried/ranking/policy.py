@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
 POLICY_SCHEMA: Final = "tried.policy/v1"
@@ -39,6 +39,12 @@ class Knobs(BaseModel):
     """Numbers that belong together: immutable, finite, without any that is not known."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    @field_validator("*")
+    @classmethod
+    def _without_negative_zero(cls, value: Any) -> Any:
+        """So that equal policies are written alike."""
+        return value + 0.0 if isinstance(value, float) else value
 
 
 class Weights(Knobs):
@@ -178,10 +184,9 @@ def knob_range(info: FieldInfo) -> str:
     if info.annotation is bool:
         return "true or false"
     noun = "a whole number" if info.annotation is int else "a finite number"
-    low, above, high = (
-        next((limit for each in info.metadata if (limit := getattr(each, kind, None)) is not None), None)
-        for kind in ("ge", "gt", "le")
-    )
+    limits = TypeAdapter(info.rebuild_annotation()).json_schema()
+    limits = next((option for option in limits.get("anyOf", ()) if option.get("type") != "null"), limits)
+    low, above, high = (limits.get(name) for name in ("minimum", "exclusiveMinimum", "maximum"))
     if low is not None and high is not None:
         return f"{noun} from {low:g} to {high:.12g}"
     if above is not None:
@@ -241,11 +246,4 @@ def _cut(text: str) -> str:
 
 
 def _canonical(policy: Policy) -> str:
-    return json.dumps(_unsigned(policy_json(policy)), sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _unsigned(value: Any) -> Any:
-    """-0.0 is 0.0, so that equal policies are written alike."""
-    if isinstance(value, dict):
-        return {name: _unsigned(item) for name, item in value.items()}
-    return value + 0.0 if isinstance(value, float) else value
+    return json.dumps(policy_json(policy), sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -9,6 +9,8 @@ known), `key_pattern` (the same of keys, as a regular expression) and `pattern` 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -33,3 +35,7 @@ class Group(BaseModel):
     """Settings that belong together: immutable, strictly typed, without any that are not known."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
+
+
+def read_only(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(dict(value))

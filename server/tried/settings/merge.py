@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from tried.pool.sources.registry import plugins
-from tried.ranking.policy import DEFAULT_POLICY, PRESETS, Policy
+from tried.ranking.policy import DEFAULT_POLICY, PRESETS, Policy, remark_on
 from tried.settings.accepts import accepted, adapter_of, validated
 from tried.settings.extension_model import ExtensionSettings
 from tried.settings.finding_names import SILENCE_CODES
@@ -126,7 +126,9 @@ class _Merge:
             elif not isinstance(table, Mapping):
                 self._complain(here, f"expected a table of knobs, got {_shown(table)}; ignored")
             else:
-                merged[str(name)] = self._group(merged.get(str(name), DEFAULT_POLICY), table, here)
+                merged[str(name)] = policy = self._group(merged.get(str(name), DEFAULT_POLICY), table, here)
+                if remark := remark_on(policy):
+                    self._complain(here, remark)
         return MappingProxyType(merged)
 
     def _group(self, current: Any, data: Mapping[str, Any], path: tuple[str, ...]) -> Any:

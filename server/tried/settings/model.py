@@ -7,7 +7,6 @@ docs/settings.md, the schema of tried.toml and the settings of the extension for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
@@ -16,7 +15,7 @@ from tried.findings.finding import Severity
 from tried.findings.settings import FindingSettings
 from tried.pool.record import Direction
 from tried.pool.sources.registry import NAMES as KIND_NAMES
-from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS, PRESETS, Policy
+from tried.ranking.policy import PRESETS
 from tried.settings.editor_model import (
     CodeActionSettings,
     CodeLensSettings,
@@ -28,7 +27,8 @@ from tried.settings.editor_model import (
     SymbolSettings,
 )
 from tried.settings.finding_names import SEVERITY_KEY_PATTERN, SEVERITY_KEYS, SEVERITY_PATTERN, SILENCE_CODES
-from tried.settings.group import ADDS_UP, TRUSTED_ONLY, USER_ONLY, Group
+from tried.settings.group import ADDS_UP, USER_ONLY, Group, read_only
+from tried.settings.ranking_model import Policies, RankingSettings, TraceSettings
 
 _RULES = FindingSettings()
 
@@ -45,13 +45,8 @@ _LOUDNESS: dict[str, Any] = {
 }
 
 
-def _read_only(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(dict(value))
-
-
-Directions = Annotated[Mapping[str, Direction], AfterValidator(_read_only)]
-Policies = Annotated[Mapping[str, Policy], AfterValidator(_read_only)]
-Severities = Annotated[Mapping[str, Severity], AfterValidator(_read_only)]
+Directions = Annotated[Mapping[str, Direction], AfterValidator(read_only)]
+Severities = Annotated[Mapping[str, Severity], AfterValidator(read_only)]
 
 
 def _as_tables(value: Any) -> Any:
@@ -227,57 +222,6 @@ class MetricsSettings(Group):
         description=(
             'Which way is better, by metric name: `"min"` or `"max"`. A record that declares its own directions keeps'
             " them; other metrics are known by their names (`loss` is better low, `accuracy` high)."
-        ),
-    )
-
-
-class RankingSettings(Group):
-    """The list of related experiments."""
-
-    half_life_days: float = Field(
-        default=DEFAULT_HALF_LIFE_DAYS,
-        ge=0.0,
-        le=36_500.0,
-        allow_inf_nan=False,
-        description="After so many days a record's recency is halved; 0 turns ageing off.",
-    )
-    limit: int = Field(default=20, ge=1, le=1000, description="How many related experiments are listed.")
-    policy: str = Field(
-        default="default",
-        min_length=1,
-        description=(
-            "The policy that is active: `default`, `steady` (the three optional terms are on), or one of `policies`."
-            " docs/ranking.md explains them."
-        ),
-    )
-
-
-class TraceSettings(Group):
-    """Rankings written down so that they can be repeated, see docs/traces.md; in the user's state folder, never in the
-    workspace."""
-
-    enabled: bool = Field(default=False, description="Write down every ranking of an open config and of `tried rank`.")
-    candidates: int = Field(
-        default=500,
-        ge=1,
-        le=100_000,
-        description="So many candidates are kept of each ranking, the best ones; of the others only their number.",
-    )
-    include_text: bool = Field(
-        default=False,
-        json_schema_extra=TRUSTED_ONLY,
-        description=(
-            "Keep the text that was ranked by, and not only its words one by one. Only your own settings can say so."
-        ),
-    )
-    max_mb: int = Field(
-        default=64,
-        ge=1,
-        le=100_000,
-        json_schema_extra=TRUSTED_ONLY,
-        description=(
-            "The most that all traces together may take, in megabytes; the oldest go first. Only your own settings can"
-            " say so."
         ),
     )
 
