@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +207,7 @@ def test_what_a_trace_cannot_tell(tried: Runner, options: tuple[str, ...], told:
     assert len(done.err.splitlines()) == 1
 
 
-def test_a_cut_trace_says_that_others_may_rank_there(tried: Runner) -> None:
+def test_a_cut_trace_says_that_others_may_rank_there(tried: Runner, own_settings: Callable[[str], None]) -> None:
     own_settings("[trace]\ncandidates = 3\n")
     path = traced(tried, "--limit", 2)
     same = tried("replay", path)
