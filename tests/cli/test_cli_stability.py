@@ -96,6 +96,53 @@ def test_a_small_pool_by_hand(tried: Runner) -> None:
     assert (report["k"], report["top"], report["records"]) == (2, 3, 3)
 
 
+@pytest.mark.parametrize("now", ["9999-12-31T12:00:00Z", "9999-12-31T23:59:59.999999Z"])
+def test_no_day_follows_the_last_one(tried: Runner, now: str) -> None:
+    tried.journal(FOCAL, DICE, {**NEWEST, "timestamp": now})
+    tried.write("run.yaml", "name: focal\n")
+    done = tried("stability", "run.yaml", "--now", now, "--json")
+    assert (done.status, done.err) == (0, "")
+    for run in done.json["runs"]:
+        assert {"half a line typed", "nothing changed"} < set(changes(run))
+        assert "a day later" not in changes(run)
+
+
+def test_a_record_of_the_last_day_is_a_draft_like_others(tried: Runner) -> None:
+    tried.journal({"id": "z", "timestamp": "9999-12-31T00:00:00Z", "params": {"lr": 0.1}}, FOCAL)
+    done = tried("stability", *NOW, "--json")
+    assert (done.status, done.err) == (0, "")
+    assert done.json["drafts"]["names"] == ["z"]
+    assert "a day later" not in changes(done.json["runs"][0])
+
+
+@pytest.mark.parametrize("now", ["0001-01-01T00:00:00Z", "0001-01-01", "9999-12-31T23:59:59.999999Z"])
+@pytest.mark.parametrize("command", [("stability",), ("rank",), ("explain",), ("rank", "--policy", "steady")])
+def test_the_ends_of_time_are_times(tried: Runner, now: str, command: tuple[str, ...]) -> None:
+    last = "9999-12-31T23:59:59.999999Z"
+    tried.journal(*({**each, "timestamp": time} for each, time in ((FOCAL, "0001-01-01"), (DICE, last))), NEWEST)
+    config = tried.write("run.yaml", "name: focal\nlr: 0.1\n")
+    record = ["b"] if command[0] == "explain" else []
+    done = tried(command[0], config, *record, *command[1:], "--now", now, "--json")
+    assert (done.status, done.err) == (0, "")
+    traced = tried("rank", config, "--now", now, "--policy", "steady", "--trace", "t.jsonl")
+    assert (traced.status, traced.err) == (0, "")
+    assert tried("replay", "t.jsonl").status == 0
+    assert tried("replay", "t.jsonl", "--set", "decay_penalty.tau_days=1e-300").status == 0
+
+
+def test_a_file_that_is_named_twice_counts_once(tried: Runner) -> None:
+    tried.journal(FOCAL, DICE, NEWEST)
+    config = tried.write("configs/run.yaml", "name: focal\n")
+    (tried.folder / "link.yaml").symlink_to(config)
+    once = tried("stability", config, *NOW, "--json").json
+    names = (config, "configs/run.yaml", "configs/../configs/run.yaml", "link.yaml", "configs")
+    again = tried("stability", *names, *NOW, "--json").json
+    assert again == once
+    assert (once["drafts"]["names"], once["drafts"]["found"]) == ([str(config)], 1)
+    folder_first = tried("stability", "configs", config, *NOW, "--json").json
+    assert folder_first["runs"] == once["runs"]
+
+
 def test_records_stand_in_for_configs_that_there_are_not(tried: Runner) -> None:
     records = [
         {"id": f"r:{day}", "timestamp": f"2026-11-{day:02}T00:00:00Z", "params": {"optimizer": name, "lr": 0.1}}

@@ -134,6 +134,19 @@ def test_earlier_days_leave_hits_that_the_first_run_knows() -> None:
     assert seen[5] == {"a": Hit(5, NOW), "b": Hit(2, ago[1]), "c": Hit(1, ago[2])}
 
 
+def test_days_before_the_first_one_that_there_is_are_left_out() -> None:
+    seen: list[dict[str, Hit]] = []
+    second = datetime(1, 1, 2, tzinfo=UTC)
+
+    def ranking(asked: Situation, hits: Hits) -> Sequence[str]:
+        seen.append(dict(hits))
+        return list(asked.query.text)
+
+    session = Session("q", Situation(RetrievalQuery(text="ab"), second), ())
+    observe(session, ranking, 2, Use(opened=1, earlier_days=5))
+    assert seen == [{}, {"a": Hit(1, second - timedelta(days=1))}]
+
+
 def test_without_use_nothing_is_ever_hit() -> None:
     def ranking(asked: Situation, hits: Hits) -> Sequence[str]:
         assert not hits

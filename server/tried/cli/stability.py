@@ -160,7 +160,11 @@ class _Work:
     def add_files(self, paths: Sequence[Path]) -> None:
         named: list[tuple[Path, str]] = []
         others: list[tuple[Path, str]] = []
-        for path, is_named in config_files_in(list(paths)):
+        seen: set[Path] = set()
+        for path, is_named in sorted(config_files_in(list(paths)), key=lambda each: not each[1]):
+            if (whole := path.resolve()) in seen:
+                continue
+            seen.add(whole)
             (named if is_named else others).extend((path, text) for text in self._read(path, is_named))
         self.found = len(named) + len(others)
         moments = moments_in(self.workspace.snapshot.index)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Final, TypeAlias
@@ -128,6 +128,14 @@ class Observed:
         return self.positional_churn > 0
 
 
+def days_from(moment: datetime, days: int) -> datetime | None:
+    """None beyond the first and the last day that there are."""
+    try:
+        return moment + timedelta(days=days)
+    except OverflowError:
+        return None
+
+
 def observe(session: Session, ranking: Ranking, k: int, use: Use = NO_USE) -> list[Observed]:
     """Each step of a session against its first run, in order.
 
@@ -146,7 +154,8 @@ def observe(session: Session, ranking: Ranking, k: int, use: Use = NO_USE) -> li
         return ids
 
     for days in range(use.earlier_days, 0, -1):
-        shown(Situation(session.first.query, session.first.now - timedelta(days=days), session.first.among))
+        if (earlier := days_from(session.first.now, -days)) is not None:
+            shown(replace(session.first, now=earlier))
     first = shown(session.first)
     return [_observed(session, step.change, first, shown(step.situation), k) for step in session.steps]
 

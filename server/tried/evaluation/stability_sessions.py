@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from tried.evaluation.noisy_vectors import EMBEDDER_ID, NOISES, query_vector
 from tried.evaluation.perturbations import EDIT_KINDS, edits_of
-from tried.evaluation.stability import Session, Situation, Step
+from tried.evaluation.stability import Session, Situation, Step, days_from
 from tried.ranking.index import RankingIndex
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.segment import moment_of
@@ -32,13 +32,14 @@ def editing_session(
     """Each edit alone on the original text, then the pool with `newcomers`, a day later, and the first situation again.
 
     A step of an edit whose query is that of the original is a step all the same: most edits change nothing, and people
-    make them too.
+    make them too. On the last day that there is, no day follows.
     """
     first = Situation(ask(text), now, pool)
     steps = [Step(edit.kind, replace(first, query=ask(edit.text))) for edit in edits_of(text, language)]
     if newcomers:
         steps.append(Step(POOL_GROWN, replace(first, among=pool.union(newcomers))))
-    steps.append(Step(DAY_LATER, replace(first, now=now + timedelta(days=1))))
+    if (tomorrow := days_from(now, 1)) is not None:
+        steps.append(Step(DAY_LATER, replace(first, now=tomorrow)))
     steps.append(Step(AGAIN, first))
     return Session(name, first, tuple(steps))
 

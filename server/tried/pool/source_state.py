@@ -21,6 +21,8 @@ from tried.pool.sources.trailers import COMMIT
 from tried.pool.spool import Place, Spool
 
 _NEVER: Final = float("-inf")
+_LAST: Final = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
+"""Beyond it a float is rounded up to a year that there is not."""
 
 
 class SourceState:
@@ -194,7 +196,7 @@ class SourceState:
     def _newest_moment(self) -> datetime | None:
         if self._newest is None:
             self._newest = max((statement.time for statement in self.statements.values()), default=_NEVER)
-        return datetime.fromtimestamp(self._newest, UTC) if self._newest != _NEVER else None
+        return datetime.fromtimestamp(min(self._newest, _LAST), UTC) if self._newest != _NEVER else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from tried.draft.keys import words_of
@@ -226,7 +226,7 @@ def _had_ended(earlier: Past, run: Past) -> bool:
     if earlier.time is None or run.time is None:
         return True
     if earlier.seconds is not None:
-        return earlier.time + timedelta(seconds=earlier.seconds) <= run.time
+        return earlier.seconds <= (run.time - earlier.time).total_seconds()
     return earlier.time < run.time
 
 
