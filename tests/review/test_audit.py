@@ -60,7 +60,7 @@ def test_side_by_side_is_no_repeat_since_nothing_was_known_yet() -> None:
     assert told(first, beside) == ([], [])
     assert told(first, after) == ([("c", "a")], [])
     assert audit(runs_from([first, beside])).replicates == 1
-    endless = run("a", 1, duration=1e300), run("b", 2)  # ends on no day that there is
+    endless = run("a", 1, duration=3e11), run("b", 2)  # ends on no day that there is
     last = run("a", 1, timestamp="9999-12-31T01:00:00Z", duration=86_400), run("b", 1, timestamp="9999-12-31T02:00:00Z")
     assert (told(*endless), told(*last)) == (([], []), ([], []))
     unknown = {"duration": None}
