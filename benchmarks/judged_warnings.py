@@ -16,7 +16,7 @@ from tried.draft.config_files import is_config
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import language_of, parse
 from tried.evaluation.evaluate import Evaluation, JudgedConfig, Overall, evaluate, resolved
-from tried.evaluation.judgements import Judgement, read_judgements
+from tried.evaluation.judgements import Judgement, judgements_in
 from tried.findings import FindingSettings, find
 from tried.findings.claim import LOUDNESS
 from tried.pool.pool import Pool, PoolSnapshot
@@ -107,7 +107,9 @@ def main() -> None:
     parser.add_argument("--skip-noise", action="store_true")
     options = parser.parse_args()
     snapshot = Pool([JournalSource((options.data / "pool.jsonl").absolute())]).refresh()
-    judgements = read_judgements(options.data / "judgements.jsonl")
+    judgements, bad = judgements_in((options.data / "judgements.jsonl").read_text(encoding="utf-8"))
+    for line in bad:
+        print(f"line {line.line} of the judgements cannot be used: {line.why}")
     configs = [found for each in judgements if (found := read(each, options.data, snapshot)) is not None]
     evaluation = evaluate(configs, snapshot, POLICIES, now=NOW)
     for scope, overall in evaluation.scopes.items():

@@ -32,7 +32,7 @@ from tried.evaluation.judged_stability import (
     sessions_on,
     written_at,
 )
-from tried.evaluation.judgements import Judgement, read_judgements
+from tried.evaluation.judgements import Judgement, judgements_in
 from tried.evaluation.noisy_vectors import with_vectors
 from tried.evaluation.perturbations import spaced
 from tried.evaluation.record_configs import LANGUAGE, config_of_record
@@ -169,7 +169,9 @@ def main() -> None:
     if options.records:
         of_records(records, index, options.records)
         return
-    judgements = read_judgements(options.data / "judgements.jsonl")
+    judgements, bad = judgements_in((options.data / "judgements.jsonl").read_text(encoding="utf-8"))
+    for line in bad:
+        print(f"line {line.line} of the judgements cannot be used: {line.why}")
     for name, whole in (("own research line", False), ("whole pool", True)):
         judged = [
             sessions_on(

@@ -170,11 +170,11 @@ def test_bad_lines_are_told_and_the_others_evaluated(tried: Runner) -> None:
         (
             "no JSON (",
             "there is no such file",
-            "no record of the pool has the id a9",
+            'no record of the pool has the id "a9"',
             "expected 3 (must be seen), 2 (should) or 1 (may), got 5",
             'query: "q1" stands in line 1 already',
             "did you mean research_line?",
-            "research_line: no record of the pool has aa; did you mean the line a?",
+            'research_line: no record of the pool has "aa"; did you mean the line "a"?',
             "of no language that is read",
             "config: ",
             "binary data",
@@ -188,6 +188,27 @@ def test_bad_lines_are_told_and_the_others_evaluated(tried: Runner) -> None:
     assert tried("evaluate", path, "--min", "recall@4=0", "--lenient").status == 0
     assert tried("evaluate", path, "--min", "ndcg@2=1", "--lenient").status == 1
     assert len(tried("evaluate", path, "--json").json["not_used"]) == 11
+
+
+def test_what_a_bad_line_holds_is_cut(tried: Runner) -> None:
+    long = "x" * 5000
+    bad = (
+        judgement(config=f"{long}.yaml"),
+        judgement("q2", config=f"{long}/a.yaml"),
+        judgement("q3", research_line=long),
+        judgement("q4", self_id=long),
+        judgement("q5", config=f"{'x' * 200}.yaml"),
+    )
+    path = judged(tried, judgement("q0"), *bad)
+
+    result = tried("evaluate", path)
+
+    said = result.err.splitlines()
+    assert len(said) == len(bad) + 1
+    for line in said:
+        assert "x" * 60 not in line
+        assert len(line) < 2 * len(str(path)) + 200
+    assert "x…: there is no such file" in said[4]
 
 
 def test_a_file_of_something_else_is_told_briefly(tried: Runner) -> None:

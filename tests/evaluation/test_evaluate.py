@@ -118,6 +118,28 @@ def test_what_was_not_there_yet_is_not_seen(snapshot: PoolSnapshot) -> None:
     assert found.scopes["whole_pool"].answers[0].listed["newest"].ids == ("b3", "b2", "b1", "a2", "a1")
 
 
+def test_without_a_word_of_its_line_it_sees_no_more(snapshot: PoolSnapshot) -> None:
+    """Its own record tells the line of which what is later is left out."""
+    found = evaluate([judged(HOT, {"a1": 2}, line=None, self_id="a2")], snapshot, {"newest": NEWEST}, now=NOW)
+
+    for overall in found.scopes.values():
+        assert overall.answers[0].listed["newest"].ids == ("b3", "b2", "b1", "a1")
+        assert overall.answers[0].squiggles == []
+
+
+def test_a_pool_with_the_newest_first_is_the_same(snapshot: PoolSnapshot, tmp_path: Path) -> None:
+    path = tmp_path / "reversed.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in reversed(RUNS)), encoding="utf-8")
+    newest_first = Pool([JournalSource(path)]).refresh()
+    configs = [judged(HOT, {"a1": 2}, self_id="a2"), judged(HOT, {"a2": 3}, name="r", self_id="a3")]
+
+    assert resolved(configs[1].judgement, newest_first)[1] == []
+    for one in configs:
+        there, here = (own(evaluate([one], pool, POLICIES, now=NOW)).answers[0] for pool in (snapshot, newest_first))
+        assert there.listed == here.listed
+        assert [each.record for each in there.findings] == [each.record for each in here.findings]
+
+
 def test_findings_stand_on_what_was_there_alone(snapshot: PoolSnapshot) -> None:
     before, after = judged(HOT, {"a1": 2}, self_id="a2"), judged(HOT, {"a2": 3}, name="r", self_id="a3")
     found = evaluate([before, after], snapshot, {"newest": NEWEST}, now=NOW)
@@ -187,24 +209,53 @@ class TestResolved:
         path = tmp_path / "pool.jsonl"
         path.write_text(json.dumps({**RUNS[0], "aliases": ["old-name"]}), encoding="utf-8")
         pool = Pool([JournalSource(path)]).refresh()
-        known, problems = resolved(judged(MILD, {"old-name": 3}, do_not_warn=["old-name"]).judgement, pool)
+        known, problems = resolved(judged(MILD, {"old-name": 1}, do_not_warn=["old-name"]).judgement, pool)
         assert problems == []
-        assert known.grades == {"a1": 3}
+        assert known.grades == {"a1": 1}
         assert known.do_not_warn == frozenset({"a1"})
+
+    @pytest.mark.parametrize(
+        ("grades", "more", "said"),
+        [
+            ({"B1": 3, "a1": 1}, {}, 'relevant: "a1" is "B1", and is graded twice; keep one of them'),
+            (
+                {"B1": 3},
+                {"do_not_warn": ["a1"]},
+                'do_not_warn: "a1" is "B1", and is graded 3 as well; take it out of one of them',
+            ),
+            (
+                {"B1": 3},
+                {"self_id": "a1"},
+                'relevant: "B1" is "a1", the config\'s own record (self_id), which it cannot be shown',
+            ),
+        ],
+    )
+    def test_two_names_of_one_record_are_one(
+        self, tmp_path: Path, grades: dict[str, int], more: dict[str, Any], said: str
+    ) -> None:
+        path = tmp_path / "pool.jsonl"
+        path.write_text(json.dumps({**RUNS[0], "aliases": ["B1"]}), encoding="utf-8")
+        pool = Pool([JournalSource(path)]).refresh()
+        assert resolved(judged(MILD, grades, **more).judgement, pool)[1] == [said]
+
+    def test_the_line_is_that_of_its_own_record(self, snapshot: PoolSnapshot) -> None:
+        judgement = judged(MILD, {"a1": 3}, line="b", self_id="a3").judgement
+        said = 'research_line: that of the config\'s own record (self_id) is "a", not "b"'
+        assert resolved(judgement, snapshot)[1] == [said]
 
     def test_what_the_pool_lacks_is_told(self, snapshot: PoolSnapshot) -> None:
         judgement = judged(MILD, {"a9": 3}, line="z", do_not_warn=["b9"], self_id="c9").judgement
         assert resolved(judgement, snapshot)[1] == [
-            "research_line: no record of the pool has z",
-            "relevant: no record of the pool has the id a9",
-            "do_not_warn: no record of the pool has the id b9",
-            "self_id: no record of the pool has the id c9",
+            'research_line: no record of the pool has "z"',
+            'relevant: no record of the pool has the id "a9"',
+            'do_not_warn: no record of the pool has the id "b9"',
+            'self_id: no record of the pool has the id "c9"',
         ]
 
     def test_what_came_later_cannot_be_asked_for(self, snapshot: PoolSnapshot) -> None:
         judgement = judged(MILD, {"a4": 3, "a1": 2, "b3": 2}, self_id="a2").judgement
         (problem,) = resolved(judgement, snapshot)[1]
-        assert problem.startswith("relevant: a4 stands below the config's own record")
+        assert problem.startswith('relevant: "a4" is later than the config\'s own record (self_id)')
 
 
 class TestGate:

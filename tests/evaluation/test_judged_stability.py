@@ -11,7 +11,7 @@ from tried.analysis import query_of
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import language_of, parse
 from tried.evaluation.judged_stability import EditedConfig, JudgedRun, judged_run, sessions_on, written_at
-from tried.evaluation.judgements import Judgement, read_judgements
+from tried.evaluation.judgements import Judgement, judgements_in
 from tried.evaluation.noisy_vectors import with_vectors
 from tried.evaluation.stability import NO_USE, Situation, Use, by_change, churn_of, difference, ranking_by
 from tried.evaluation.stability_sessions import POOL_GROWN
@@ -99,7 +99,7 @@ def runs() -> dict[str, JudgedRun]:
     """The judged configs, each in its own research line."""
     if not (DATA / "judgements.jsonl").exists():
         pytest.skip(f"no {DATA}: the judged configs are not part of the project")
-    judgements = read_judgements(DATA / "judgements.jsonl")
+    judgements, _ = judgements_in((DATA / "judgements.jsonl").read_text(encoding="utf-8"))
     lines = {each.research_line for each in judgements}
     pool = Pool([JournalSource(DATA / "pool.jsonl")]).refresh().records.values()
     records = [each for each in pool if each.research_line in lines]

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tried.evaluation.judgements import judgements_in, pool_before, read_judgements
+from tried.evaluation.judgements import Judgement, dated, judgements_in, later_than, pool_before
 from tried.findings.finding import Finding
 from tried.pool.record import ExperimentRecord
 from tried.text import Span
@@ -27,10 +26,14 @@ def finding(severity: str, *records: str) -> Finding:
     return Finding("repeat", "repeat", severity, Span(0, 1), "", records[0], records, ("lr",))  # type: ignore[arg-type]
 
 
-def test_a_judgement_is_read_and_weighs_findings(tmp_path: Path) -> None:
-    path = tmp_path / "judgements.jsonl"
-    path.write_text(json.dumps(LINE) + "\n\n", encoding="utf-8")
-    (judgement,) = read_judgements(path)
+def judgement_in(line: dict[str, Any]) -> Judgement:
+    (judgement,), bad = judgements_in(json.dumps(line) + "\n\n")
+    assert bad == []
+    return judgement
+
+
+def test_a_judgement_is_read_and_weighs_findings() -> None:
+    judgement = judgement_in(LINE)
     assert judgement.relevant == {"v:1"}
     assert judgement.is_right(finding("hover", "v:5", "v:1"))
     assert not judgement.is_right(finding("warning", "v:0"))
@@ -41,13 +44,55 @@ def test_a_judgement_is_read_and_weighs_findings(tmp_path: Path) -> None:
     assert not judgement.is_too_loud(finding("information", "v:1"))
 
 
-def test_the_pool_before_a_config_lacks_its_own_record_and_what_stands_below_in_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "judgements.jsonl"
-    path.write_text(json.dumps(LINE), encoding="utf-8")
-    (judgement,) = read_judgements(path)
-    ids = [("v:1", "vision"), ("s:1", "speech"), ("v:2", "vision"), ("v:3", "vision"), ("s:2", "speech")]
-    records = [ExperimentRecord(id=each, research_line=line) for each, line in ids]
-    assert [record.id for record in pool_before(judgement, records)] == ["v:1", "s:1", "s:2"]
+def record(record_id: str, line: str | None, time: str | None = None) -> ExperimentRecord:
+    return ExperimentRecord(id=record_id, research_line=line, timestamp=time)
+
+
+def before(records: list[ExperimentRecord], **changed: object) -> list[str]:
+    return [each.id for each in pool_before(judgement_in({**LINE, **changed}), records)]
+
+
+class TestThePoolBefore:
+    """The config ran as v:2."""
+
+    def test_it_lacks_its_own_record_and_what_is_later_in_its_line(self) -> None:
+        ids = [("v:1", "vision"), ("s:1", "speech"), ("v:2", "vision"), ("v:3", "vision"), ("s:2", "speech")]
+        assert before([record(*each) for each in ids]) == ["v:1", "s:1", "s:2"]
+
+    @pytest.mark.parametrize("line", ["vision", None])
+    def test_the_line_is_that_of_its_own_record(self, line: str | None) -> None:
+        """A judgement that names no line looks as little into the future as one that does."""
+        records = [record("s:1", "speech"), record("v:2", "vision"), record("v:3", "vision"), record("s:2", "speech")]
+        assert before(records, research_line=line) == ["s:1", "s:2"]
+
+    def test_without_any_line_all_that_is_later_is_gone(self) -> None:
+        records = [record("v:1", "vision"), record("v:2", None), record("v:3", "vision"), record("x", None)]
+        assert before(records, research_line=None) == ["v:1"]
+
+    def test_time_decides_and_not_the_place(self) -> None:
+        """A journal with the newest first."""
+        records = [record(f"v:{day}", "vision", f"2026-05-0{day}") for day in (4, 3, 2, 1)]
+        assert before(records) == ["v:1"]
+
+    def test_of_equal_times_the_place_decides(self) -> None:
+        records = [record(f"v:{number}", "vision", "2026-05-01") for number in (1, 2, 3)]
+        assert before(records) == ["v:1"]
+
+    def test_without_a_time_it_is_later_than_what_stands_above(self) -> None:
+        """v:0 is behind v:5 of the seventh, so later than v:2 of the second; v:9 has nothing timed above it."""
+        records = [
+            record("v:9", "vision"),
+            record("v:5", "vision", "2026-05-07"),
+            record("v:0", "vision"),
+            record("v:2", "vision", "2026-05-02"),
+            record("v:1", "vision", "2026-05-01"),
+        ]
+        assert before(records) == ["v:9", "v:1"]
+        assert later_than("v:2", map(dated, records)) == ["v:2", "v:5", "v:0"]
+
+    def test_a_config_that_never_ran_has_all_before_it(self) -> None:
+        assert before([record("v:1", "vision"), record("v:3", "vision")]) == ["v:1", "v:3"]
+        assert before([record("v:1", "vision")], self_id=None) == ["v:1"]
 
 
 def told(line: str) -> list[str]:
@@ -124,8 +169,17 @@ def test_good_lines_are_read_beside_bad_ones() -> None:
     assert bad[1].why == 'query: "q1" stands in line 1 already; name it otherwise'
 
 
-def test_a_developers_file_may_not_be_bad(tmp_path: Path) -> None:
-    path = tmp_path / "judgements.jsonl"
-    path.write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"judgements\.jsonl:1: no JSON"):
-        read_judgements(path)
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"query": "q", "config": "a", "config": "b"}', "config: is given twice in one object"),
+        (
+            '{"query": "q", "config": "a", "relevant": [{"id": "x", "grade": 3, "grade": 1}]}',
+            "grade: is given twice in one object",
+        ),
+        ('{"query": "q", "config": "a", "why": ' + "9" * 4000 + ', "why": "w"}', "why: is given twice in one object"),
+    ],
+)
+def test_a_field_given_twice_is_told(line: str, said: str) -> None:
+    (why,) = told(line)
+    assert why == f"{said}; keep one of them"

@@ -21,7 +21,7 @@ from tried.draft.syntax import language_of, parse
 from tried.evaluation.evaluate import JudgedConfig, resolved
 from tried.evaluation.evaluate import evaluate as evaluated
 from tried.evaluation.gate import GateError, Held, Minimum, held, minimum_of
-from tried.evaluation.judgements import BadLine, Judgement, judgements_in
+from tried.evaluation.judgements import BadLine, Judgement, cut, judgements_in, told
 from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.policy import Policy, PolicyError
 from tried.ranking.query import RetrievalQuery
@@ -169,10 +169,11 @@ def _configs_in(text: str, folder: Path, workspace: Workspace) -> tuple[list[Jud
     configs: list[JudgedConfig] = []
     for judgement in judgements:
         known, problems = resolved(judgement, workspace.snapshot)
+        path = folder / judgement.config
         try:
-            config = _read(known, folder, workspace.settings)
+            config = _read(known, path, workspace.settings)
         except Failure as failure:
-            problems.append(f"config: {failure}")
+            problems.append(f"config: {str(failure).replace(str(path), str(folder / cut(judgement.config)))}")
         if problems:
             bad.append(BadLine(judgement.line, _with_hints(problems, judgement, workspace.snapshot)))
         else:
@@ -181,16 +182,15 @@ def _configs_in(text: str, folder: Path, workspace: Workspace) -> tuple[list[Jud
 
 
 def _with_hints(problems: Iterable[str], judgement: Judgement, snapshot: PoolSnapshot) -> str:
-    told = "; ".join(problems)
+    said = "; ".join(problems)
     line = judgement.research_line
     if line is not None and line not in snapshot.research_lines:
         near = difflib.get_close_matches(line, snapshot.research_lines, n=1)
-        told += f"; did you mean the line {near[0]}?" if near else ""
-    return told
+        said += f"; did you mean the line {told(near[0])}?" if near else ""
+    return said
 
 
-def _read(judgement: Judgement, folder: Path, settings: Settings) -> JudgedConfig:
-    path = folder / judgement.config
+def _read(judgement: Judgement, path: Path, settings: Settings) -> JudgedConfig:
     if "\0" in judgement.config:
         raise Failure("is no path of a file")
     must_exist(path)

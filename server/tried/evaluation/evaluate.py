@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 from tried.draft.draft import ExperimentDraft
-from tried.evaluation.judgements import Judgement, later_than
+from tried.evaluation.judgements import Dated, Judgement, contradictions, dated, later_than, told
 from tried.evaluation.metrics import ndcg_at, recall_at
 from tried.findings import FindingSettings, find
 from tried.findings.claim import LOUDNESS
@@ -183,18 +183,18 @@ def evaluate(
     """
     if not ks or min(ks) < 1:
         raise ValueError(f"ks are {list(ks)}: give at least one number of places, each at least 1")
-    lines = {record_id: facts.research_line for record_id, facts in snapshot.facts()}
+    records = _dated_in(snapshot)
     rules = settings or FindingSettings()
 
     def answer(config: JudgedConfig, scope: Scope) -> Answer:
         judgement = config.judgement
-        gone = later_than(judgement, lines.items())
+        gone = set(later_than(judgement.self_id, records))
         line = judgement.research_line if scope == "own_line" else None
-        among = [record_id for record_id, own in lines.items() if record_id not in gone and line in (None, own)]
+        among = [each.id for each in records if each.id not in gone and line in (None, each.research_line)]
         history = snapshot.history.updated(gone, (), snapshot.records.__getitem__) if gone else snapshot.history
         if line is not None:
-            records = (snapshot.records[record_id] for record_id in among)
-            history = ParameterHistory.empty(snapshot.directions).updated((), records)
+            own = (snapshot.records[record_id] for record_id in among)
+            history = ParameterHistory.empty(snapshot.directions).updated((), own)
         scoped = dataclasses.replace(rules, research_line=line)
         return Answer(
             judgement,
@@ -220,27 +220,51 @@ def resolved(judgement: Judgement, snapshot: PoolSnapshot) -> tuple[Judgement, l
     """The judgement with the ids that its records have in the pool, and what of it the pool does not bear out."""
     problems: list[str] = []
 
-    def own_id(name: str, place: str) -> str:
-        if name not in snapshot.records and name not in snapshot.aliases:
-            problems.append(f"{place}: no record of the pool has the id {name}")
+    def id_of(name: str) -> str:
         return name if name in snapshot.records else snapshot.aliases.get(name, name)
 
-    line = judgement.research_line
+    def must_have(names: Iterable[str], place: str) -> None:
+        missing = [name for name in names if id_of(name) not in snapshot.records]
+        problems.extend(f"{place}: no record of the pool has the id {told(name)}" for name in missing)
+
+    line, own = judgement.research_line, judgement.self_id
     if line is not None and line not in snapshot.research_lines:
-        problems.append(f"research_line: no record of the pool has {line}")
+        problems.append(f"research_line: no record of the pool has {told(line)}")
+    must_have(judgement.grades, "relevant")
+    must_have(sorted(judgement.do_not_warn), "do_not_warn")
+    must_have(() if own is None else (own,), "self_id")
+    problems += contradictions(judgement.grades.items(), sorted(judgement.do_not_warn), own, id_of)
     found = dataclasses.replace(
         judgement,
-        grades={own_id(record, "relevant"): grade for record, grade in judgement.grades.items()},
-        do_not_warn=frozenset(own_id(record, "do_not_warn") for record in sorted(judgement.do_not_warn)),
-        self_id=own_id(judgement.self_id, "self_id") if judgement.self_id is not None else None,
+        grades={id_of(name): grade for name, grade in judgement.grades.items()},
+        do_not_warn=frozenset(map(id_of, judgement.do_not_warn)),
+        self_id=None if own is None else id_of(own),
     )
-    later = later_than(found, ((record_id, facts.research_line) for record_id, facts in snapshot.facts()))
-    for record in found.grades:
-        if record in later:
-            problems.append(
-                f"relevant: {record} stands below the config's own record (self_id), so it was not there yet"
-            )
+    if found.self_id is None or problems:
+        return found, problems
+    theirs = snapshot.facts_of(found.self_id).research_line
+    if line is not None and theirs is not None and line != theirs:
+        problems.append(f"research_line: that of the config's own record (self_id) is {told(theirs)}, not {told(line)}")
+    later = set(later_than(found.self_id, _dated_in(snapshot)))
+    problems += [
+        f"relevant: {told(name)} is later than the config's own record (self_id), so it was not there yet"
+        for name in judgement.grades
+        if id_of(name) in later
+    ]
     return found, problems
+
+
+def _dated_in(snapshot: PoolSnapshot) -> list[Dated]:
+    """All records of a pool; only those that are no experiments are decoded for it."""
+    times: dict[str, int] = {}
+    for line in snapshot.history.lines.values():
+        times.update(zip(line.columns.ids, line.columns.facts["time"].tolist(), strict=True))
+    return [
+        Dated(record_id, facts.research_line, times[record_id])
+        if record_id in times
+        else dated(snapshot.records[record_id])
+        for record_id, facts in snapshot.facts()
+    ]
 
 
 def _listed(

@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import blake2b
 from statistics import fmean
 
-from tried.evaluation.judgements import Judgement, pool_before
+from tried.evaluation.judgements import Judgement, dated, later_than, pool_before
 from tried.evaluation.metrics import ndcg_at, recall_at
 from tried.evaluation.stability import Observed, Ranking, Session, Use, observe
 from tried.evaluation.stability_sessions import Ask, editing_session, noisy_session, one_percent
@@ -44,18 +44,15 @@ class JudgedRun:
     recall: Mapping[str, float]
 
 
-def written_at(judgement: Judgement, records: Iterable[ExperimentRecord]) -> datetime | None:
+def written_at(judgement: Judgement, records: Sequence[ExperimentRecord]) -> datetime | None:
     """When a config was written: when its own run began, else the last one of its line before it; None if nobody
     knows."""
-    before: list[datetime] = []
-    for record in records:
-        if record.id == judgement.self_id:
-            if record.time is not None:
-                return record.time
-            break
-        if record.research_line == judgement.research_line and record.time is not None:
-            before.append(record.time)
-    return max(before, default=None)
+    own = next((record for record in records if record.id == judgement.self_id), None)
+    if own is not None and own.time is not None:
+        return own.time
+    before = pool_before(judgement, records)
+    times = (each.time for each in before if each.research_line == judgement.research_line)
+    return max((time for time in times if time is not None), default=None)
 
 
 def sessions_on(
@@ -68,7 +65,7 @@ def sessions_on(
     """
     judgement = config.judgement
     before = {record.id: record.research_line == judgement.research_line for record in pool_before(judgement, records)}
-    later = [record.id for record in records if record.id not in before and record.id != judgement.self_id]
+    later = [each for each in later_than(judgement.self_id, map(dated, records)) if each != judgement.self_id]
     pool = set(before) if whole_pool else {record_id for record_id, is_own in before.items() if is_own}
     newcomers = later[: one_percent(len(pool))]
     if whole_pool:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tried.findings.claim import LOUDNESS
 from tried.findings.finding import Finding
+from tried.pool.history.line_history import places_in_time
+from tried.pool.history.run_row import NO_TIME, microseconds
 from tried.pool.record import ExperimentRecord
 
 Expectation = Literal["warn", "inform", "show", "silent"]
@@ -122,7 +124,7 @@ def judgements_in(text: str) -> tuple[list[Judgement], list[BadLine]]:
             more = [f"and {len(mistakes) - _MOST_MISTAKES} more mistakes"] if len(mistakes) > _MOST_MISTAKES else []
             bad.append(BadLine(number, "; ".join([*mistakes[:_MOST_MISTAKES], *more])))
             continue
-        if why := "; ".join(_contradictions(read, found)):
+        if why := "; ".join([*_given_twice(line), *_contradictions(read, found)]):
             bad.append(BadLine(number, why))
             continue
         found[read.query] = Judgement(
@@ -139,42 +141,85 @@ def judgements_in(text: str) -> tuple[list[Judgement], list[BadLine]]:
     return list(found.values()), bad
 
 
-def read_judgements(path: Path) -> list[Judgement]:
-    """All judgements of a file. Raises OSError where it cannot be read, and ValueError for the first bad line."""
-    judgements, bad = judgements_in(path.read_text(encoding="utf-8-sig", errors="replace"))
-    if bad:
-        raise ValueError(f"{path}:{bad[0].line}: {bad[0].why}")
-    return judgements
-
-
 def pool_before(judgement: Judgement, records: Sequence[ExperimentRecord]) -> Iterable[ExperimentRecord]:
-    """The records that there were when the config was written: not its own, and none of its line that stand below."""
-    gone = later_than(judgement, ((record.id, record.research_line) for record in records))
+    """The records that there were when the config was written: neither its own nor later ones (`later_than`)."""
+    gone = set(later_than(judgement.self_id, map(dated, records)))
     return (record for record in records if record.id not in gone)
 
 
-def later_than(judgement: Judgement, records: Iterable[tuple[str, str | None]]) -> set[str]:
-    """Of the (id, research line) of a pool's records, in its order, the ids of those that there were not yet."""
-    later: set[str] = set()
-    for record_id, line in records:
-        if record_id == judgement.self_id or (later and line == judgement.research_line):
-            later.add(record_id)
-    return later
+class Dated(NamedTuple):
+    """Of a record, what decides whether it was there; `time` as in `RunRow`."""
+
+    id: str
+    research_line: str | None
+    time: int
+
+
+def dated(record: ExperimentRecord) -> Dated:
+    return Dated(record.id, record.research_line, NO_TIME if record.time is None else microseconds(record.time))
+
+
+def later_than(self_id: str | None, records: Iterable[Dated]) -> list[str]:
+    """Of a pool's records, in its order, the ids of those that there were not when the config of `self_id` was written:
+    that record itself, then what ran later in its research line, or in the whole pool if it has none.
+
+    Later is what a backtest has behind it (`places_in_time`). Nothing is, of a config that never ran.
+    """
+    pool = list(records) if self_id is not None else []
+    own = next((record for record in pool if record.id == self_id), None)
+    if own is None:
+        return []
+    line = [record for record in pool if own.research_line in (None, record.research_line)]
+    places = places_in_time(np.array([record.time for record in line], np.int64)).tolist()
+    in_time = [line[place].id for place in places]
+    return in_time[in_time.index(own.id) :]
+
+
+def contradictions(
+    grades: Iterable[tuple[str, int]],
+    do_not_warn: Iterable[str],
+    self_id: str | None,
+    id_of: Callable[[str], str] = lambda name: name,
+) -> Iterator[str]:
+    """What a judgement says of one record in two ways. `id_of` gives the id of the record that a name is one of."""
+    graded: dict[str, tuple[str, int]] = {}
+    own = None if self_id is None else id_of(self_id)
+    for name, grade in grades:
+        record = id_of(name)
+        if record in graded:
+            yield f"relevant: {_both(graded[record][0], name)} graded twice; keep one of them"
+        elif record == own and self_id is not None:
+            is_own = "is" if name == self_id else f"is {told(self_id)},"
+            yield f"relevant: {told(name)} {is_own} the config's own record (self_id), which it cannot be shown"
+        graded.setdefault(record, (name, grade))
+    for name in do_not_warn:
+        other, grade = graded.get(id_of(name), (name, 0))
+        if grade >= RIGHT_FROM_GRADE:
+            yield f"do_not_warn: {_both(other, name)} graded {grade} as well; take it out of one of them"
+
+
+def _both(first: str, second: str) -> str:
+    """`"a1" is`; of two names of one record `"a1" is "old-name", and is`."""
+    return f"{told(second)} is" if first == second else f"{told(second)} is {told(first)}, and is"
 
 
 def _contradictions(line: _Line, before: Mapping[str, Judgement]) -> Iterator[str]:
     if line.query in before:
-        yield f"query: {_told(line.query)} stands in line {before[line.query].line} already; name it otherwise"
-    grades: dict[str, int] = {}
-    for each in line.relevant:
-        if each.id in grades:
-            yield f"relevant: {_told(each.id)} is graded twice"
-        grades[each.id] = each.grade
-    if line.self_id in grades:
-        yield f"relevant: {_told(line.self_id)} is the config's own record (self_id), which it cannot be shown"
-    for record in line.do_not_warn:
-        if grades.get(record, 0) >= RIGHT_FROM_GRADE:
-            yield f"do_not_warn: {_told(record)} is graded {grades[record]} as well; take it out of one of them"
+        yield f"query: {told(line.query)} stands in line {before[line.query].line} already; name it otherwise"
+    yield from contradictions([(each.id, each.grade) for each in line.relevant], line.do_not_warn, line.self_id)
+
+
+def _given_twice(line: str) -> Iterator[str]:
+    """Of a line that has been read, so that it is JSON and not deep: fields of which all values but one are lost."""
+    twice: dict[str, None] = {}
+
+    def seen(pairs: list[tuple[str, object]]) -> None:
+        names = [name for name, _ in pairs]
+        twice.update((name, None) for name in names if names.count(name) > 1)
+
+    json.loads(line, object_pairs_hook=seen, parse_int=str, parse_float=str)
+    for name in twice:
+        yield f"{cut(name)}: is given twice in one object; keep one of them"
 
 
 def _mistakes(error: ValidationError) -> Iterator[str]:
@@ -184,16 +229,16 @@ def _mistakes(error: ValidationError) -> Iterator[str]:
         if kind == "json_invalid":
             yield f"no JSON ({each['msg'].removeprefix('Invalid JSON: ')}); expected one object a line"
         elif kind == "extra_forbidden":
-            yield f"{_cut(place)}: no field of a judgement; {_instead_of(str(each['loc'][-1]), len(each['loc']) > 1)}"
+            yield f"{cut(place)}: no field of a judgement; {_instead_of(str(each['loc'][-1]), len(each['loc']) > 1)}"
         elif kind == "missing":
             yield f"{place}: is missing"
         elif place.endswith(".grade"):
-            yield f"{place}: expected 3 (must be seen), 2 (should) or 1 (may), got {_told(given)}"
+            yield f"{place}: expected 3 (must be seen), 2 (should) or 1 (may), got {told(given)}"
         elif place == "expect":
-            yield f"expect: expected one of {', '.join(get_args(Expectation))}, got {_told(given)}"
+            yield f"expect: expected one of {', '.join(get_args(Expectation))}, got {told(given)}"
         else:
             wanted = each["msg"].removeprefix("Input should be ") if place else "an object"
-            yield f"{f'{place}: ' if place else ''}expected {wanted}, got {_told(given)}"
+            yield f"{f'{place}: ' if place else ''}expected {wanted}, got {told(given)}"
 
 
 def _instead_of(name: str, in_relevant: bool) -> str:
@@ -202,9 +247,11 @@ def _instead_of(name: str, in_relevant: bool) -> str:
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
 
 
-def _told(value: Any) -> str:
-    return _cut(json.dumps(value, ensure_ascii=False, default=lambda other: type(other).__name__))
+def told(value: Any) -> str:
+    """As JSON, cut after 60 characters."""
+    return cut(json.dumps(value, ensure_ascii=False, default=lambda other: type(other).__name__))
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """After 60 characters: a bad line may hold anything."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

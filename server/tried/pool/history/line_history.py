@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tried.pool.history.column import Mask
 from tried.pool.history.run import Item, Run
@@ -24,6 +25,15 @@ _NO_FAULT_OF_A_PARAMETER: Final[tuple[Cause, ...]] = ("code_error", "infrastruct
 _MOST_PENDING: Final = 64
 _MOST_RUNS_HELD: Final = 4_096
 """Runs of which the objects are kept, so that the next question finds their values read."""
+
+
+def places_in_time(times: NDArray[np.int64]) -> Rows:
+    """From the earliest to the latest, the places of these times (`RunRow.time`), which are in the order of the pool.
+
+    What has no timestamp stands behind all that stands before it in the pool; of equal times the pool's order decides.
+    """
+    filled = np.where(times == NO_TIME, np.maximum.accumulate(times), times)
+    return np.argsort(filled, kind="stable")
 
 
 class LineRuns:
@@ -132,13 +142,8 @@ class LineHistory:
         return [self.run_at(row) for row in np.flatnonzero(mask).tolist()]
 
     def in_time(self, rows: Rows) -> Rows:
-        """These rows, given in the order of the pool, from the earliest to the latest.
-
-        What has no timestamp stands behind all that stands before it in the pool.
-        """
-        times = self.columns.facts["time"][rows]
-        filled = np.where(times == NO_TIME, np.maximum.accumulate(times), times)
-        return rows[np.argsort(filled, kind="stable")]
+        """These rows, given in the order of the pool, from the earliest to the latest."""
+        return rows[places_in_time(self.columns.facts["time"][rows])]
 
     def runs_in_time(self, runs: Iterable[Run]) -> list[Run]:
         """The same of runs."""
