@@ -125,6 +125,8 @@ class TestSchemaOfTriedToml:
             "[policies.mine.hit_boost]\nhalf_saturation = 0\n",
             "[policies]\nmine = 3\n",
             '[trace]\nserver = "off"\n',
+            "[policies.Default]\nhalf_life_days = 3\n",
+            '[policies.""]\nhalf_life_days = 3\n',
         ],
     )
     def test_what_is_wrong_is_not(self, schema: Any, text: str) -> None:
@@ -163,7 +165,9 @@ def likely(info: FieldInfo) -> st.SearchStrategy[Any]:
         fields = models[frozenset(table["properties"])].model_fields
         return st.lists(table_of(fields) | LEAVES, max_size=2)
     if "propertyNames" in schema:
-        return st.dictionaries(st.sampled_from(["mine", "late", "steady"]), POLICY_TABLES | LEAVES, max_size=2)
+        return st.dictionaries(
+            st.sampled_from(["mine", "late", "steady", "Steady", "steadyer", ""]), POLICY_TABLES | LEAVES, max_size=2
+        )
     likely_ones: dict[str, st.SearchStrategy[Any]] = {
         "boolean": st.booleans(),
         "integer": st.sampled_from([0, 1, 5, 1000, 1001, 2048, 1.5]),

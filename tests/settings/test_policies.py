@@ -108,6 +108,43 @@ def test_a_policy_may_be_named_in_one_place_and_written_in_another(tmp_path: Pat
     assert ranking_policy(load_settings(folder, editor).settings).ttl_days == 3.0
 
 
+@pytest.mark.parametrize("spelled", ["Policies", "POLICIES", "policies"])
+def test_another_spelling_is_the_same_setting(tmp_path: Path, spelled: str) -> None:
+    text = f"[{spelled}.Fresh]\nhalfLifeDays = 7\n[Ranking]\nPolicy = 'Fresh'\n"
+    loaded = load_settings(written(tmp_path, text))
+    assert loaded.problems == ()
+    assert ranking_policy(loaded.settings).half_life_days == 7.0
+    assert load_settings(None, {spelled: {"Fresh": {"halfLifeDays": 7}}}).settings.policies["Fresh"].half_life_days == 7
+
+
+def test_what_is_refused_is_as_if_it_had_not_been_written(tmp_path: Path) -> None:
+    """The policy has the half-life of the ranking, as one that says nothing of it."""
+    text = (
+        "[ranking]\nhalf_life_days = 90\n[policies.wrong]\nhalf_life_days = nan\n[policies.same]\nhalf_life_days = 30\n"
+    )
+    settings = load_settings(written(tmp_path, text)).settings
+    assert policy_of(settings, "wrong").half_life_days == 90.0
+    assert policy_of(settings, "same").half_life_days == 30.0
+
+
+def test_names_that_nobody_can_tell_apart_or_read(tmp_path: Path) -> None:
+    long = "x" * 61
+    text = '[policies."🦀"]\nttl_days = 1\n[policies."a.b"]\nttl_days = 1\n[policies.""]\nttl_days = 1\n'
+    text += f"[policies.Steady]\nttl_days = 1\n[policies.{long}]\nttl_days = 1\n"
+    assert [(line, message.partition(": ")[2]) for line, message in messages(written(tmp_path, text))] == [
+        (5, "ignored; the name of a policy has at least 1 and at most 60 characters"),
+        (7, "ignored; steady comes with tried: give your policy another name"),
+        (9, "ignored; the name of a policy has at least 1 and at most 60 characters"),
+    ]
+    assert policy_names(load_settings(tmp_path).settings) == ("default", "steady", "a.b", "🦀")
+
+
+def test_negative_zero_is_zero(tmp_path: Path) -> None:
+    text = "[policies.one]\nweights.lexical = -0.0\n[policies.other]\nweights.lexical = 0\n"
+    settings = load_settings(written(tmp_path, text)).settings
+    assert policy_of(settings, "one").policy_id == policy_of(settings, "other").policy_id
+
+
 def test_asking_for_what_there_is_not() -> None:
     settings = load_settings(None).settings
     with pytest.raises(PolicyError, match="policy 'stedy': there is none of that name; did you mean steady"):

@@ -2,9 +2,9 @@
 
 What a field says beyond its type, in `json_schema_extra`: `adds_up` (each place adds to the list), `accepts` (in words,
 where the type says too little), `or_text` (a table in the list may be a text), `names` and `keys` and `values` (what is
-known), `key_pattern` (the same of keys, as a regular expression) and `pattern` (in words), `enum_descriptions`,
-`in_editor` (the description where the setting is not written in TOML), `scope` (in VS Code; else `resource`),
-`trusted_only` (files of a workspace cannot set it), `reserved` (names that tables cannot have).
+known), `key_pattern` (the same of keys, as a regular expression) and `pattern` (in words), `table_names` (the schema of
+a name, of tables by name), `enum_descriptions`, `in_editor` (the description where the setting is not written in TOML),
+`scope` (in VS Code; else `resource`), `trusted_only` (files of a workspace cannot set it).
 """
 
 from __future__ import annotations

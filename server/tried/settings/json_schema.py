@@ -79,9 +79,8 @@ def value_schema(info: FieldInfo, spelled: Spelling = str) -> Schema:
     extra = extra_of(info)
     if (table := _table_in(info)) is not None:
         fields = table_schema(table, spelled)
-        if "reserved" in extra:  # tables by name
-            names = {"not": {"enum": list(extra["reserved"])}}
-            return {"type": "object", "propertyNames": names, "additionalProperties": fields}
+        if "table_names" in extra:
+            return {"type": "object", "propertyNames": dict(extra["table_names"]), "additionalProperties": fields}
         return {
             "type": "array",
             "items": {"anyOf": [{"type": "string", "minLength": 1}, fields]} if extra.get("or_text") else fields,

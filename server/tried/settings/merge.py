@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -23,6 +23,7 @@ from tried.settings.finding_names import SILENCE_CODES
 from tried.settings.json_schema import extra_of
 from tried.settings.model import RemoteSettings, Settings, Silence, SourceSettings
 from tried.settings.policies import policy_names, unknown_policy
+from tried.settings.ranking_model import MOST_NAME
 from tried.settings.sources import TRIED_TOML, Layer, SettingsProblem, editor_layer, file_layers, user_file
 from tried.storage.consents import is_allowed
 
@@ -30,6 +31,9 @@ CLIENT_KEYS = frozenset({*ExtensionSettings.model_fields, "log_file", "trace.ser
 """Settings that an editor's extension keeps for itself and sends along."""
 
 _Place: TypeAlias = tuple[str | int, ...]
+
+_REFUSED: Final = object()
+"""What a setting is that was not understood: as if nothing had been written."""
 
 _Table = TypeVar("_Table", bound=BaseModel)
 
@@ -120,13 +124,16 @@ class _Merge:
             return below
         merged = dict(below)
         for name, table in value.items():
-            here = (*map(str, path), str(name))
-            if name in PRESETS:
-                self._complain(here, f"ignored; {name} comes with tried: give your policy another name")
+            name, here = str(name), (*map(str, path), str(name))
+            if name.lower() in PRESETS:
+                self._complain(here, f"ignored; {name.lower()} comes with tried: give your policy another name")
+            elif not 0 < len(name) <= MOST_NAME:
+                self._complain(here, f"ignored; the name of a policy has at least 1 and at most {MOST_NAME} characters")
             elif not isinstance(table, Mapping):
                 self._complain(here, f"expected a table of knobs, got {_shown(table)}; ignored")
             else:
-                merged[str(name)] = policy = self._group(merged.get(str(name), DEFAULT_POLICY), table, here)
+                policy = self._group(merged.get(name, DEFAULT_POLICY), table, here)
+                merged[name] = policy = Policy.model_validate(policy.model_dump(exclude_unset=True))
                 if remark := remark_on(policy):
                     self._complain(here, remark)
         return MappingProxyType(merged)
@@ -138,7 +145,8 @@ class _Merge:
         for written, value in data.items():
             name = _canonical(str(written))
             here = (*path, str(written))
-            is_clients = ".".join(map(_canonical, here)) in CLIENT_KEYS
+            setting = ".".join(map(_canonical, here))
+            is_clients = setting in CLIENT_KEYS
             if value is None or (is_clients and self._layer.name == "editor settings"):
                 continue
             if here == ("tool",) and self._layer.name == TRIED_TOML:
@@ -163,12 +171,14 @@ class _Merge:
                 own = user_file() or "your own file"
                 self._complain(here, f"refused: no project may say so; put it into {own} or the editor's settings")
                 continue
-            if here == ("policies",):
+            if setting == "policies":
                 update[name] = self._policies(below, value, here)
                 continue
-            if name == "policy" and len(here) == 2:
+            if setting == "ranking.policy":
                 self._policy_named = (self._layer, here)
-            update[name] = self._leaf(fields[name], below, value, here)
+            leaf = self._leaf(fields[name], below, value, here)
+            if leaf is not _REFUSED:
+                update[name] = leaf
         return current.model_copy(update=update) if update else current
 
     def _leaf(self, setting: FieldInfo, below: Any, value: Any, path: tuple[str, ...]) -> Any:
@@ -182,7 +192,7 @@ class _Merge:
         except ValueError:
             wanted = accepted(adapter.json_schema())
             self._complain(path, f"expected {wanted}, got {_shown(value)}; using {_shown(below)}")
-            return below
+            return _REFUSED
 
     def _table(self, setting: FieldInfo, below: Mapping[str, Any], value: Any, path: tuple[str, ...]) -> Any:
         """Tables are merged key by key, so that a weaker place's other keys stay."""

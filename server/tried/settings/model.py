@@ -15,7 +15,6 @@ from tried.findings.finding import Severity
 from tried.findings.settings import FindingSettings
 from tried.pool.record import Direction
 from tried.pool.sources.registry import NAMES as KIND_NAMES
-from tried.ranking.policy import PRESETS
 from tried.settings.editor_model import (
     CodeActionSettings,
     CodeLensSettings,
@@ -28,7 +27,7 @@ from tried.settings.editor_model import (
 )
 from tried.settings.finding_names import SEVERITY_KEY_PATTERN, SEVERITY_KEYS, SEVERITY_PATTERN, SILENCE_CODES
 from tried.settings.group import ADDS_UP, USER_ONLY, Group, read_only
-from tried.settings.ranking_model import Policies, RankingSettings, TraceSettings
+from tried.settings.ranking_model import POLICY_NAMES, Policies, RankingSettings, TraceSettings
 
 _RULES = FindingSettings()
 
@@ -341,7 +340,7 @@ class Settings(Group):
         default={},
         json_schema_extra={
             "accepts": "tables of knobs, by the name of the policy",
-            "reserved": list(PRESETS),
+            "table_names": POLICY_NAMES,
             "in_editor": (
                 "Policies of your own, by their names: which knobs of the default one have other values, as in"
                 ' `{"recent": {"halfLifeDays": 7}}`. docs/ranking.md explains the knobs.'

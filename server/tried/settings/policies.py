@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tried.ranking.policy import PRESETS, Policy, PolicyError, with_overrides
 
 if TYPE_CHECKING:
     from tried.settings.model import Settings
+
+
+_SHOWN: Final = 10
 
 
 def policy_names(settings: Settings) -> tuple[str, ...]:
@@ -41,6 +44,7 @@ def active_policy(settings: Settings) -> Policy:
 
 
 def unknown_policy(name: str, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known[:_SHOWN])}{more}"
     return f"policy {name[:60]!r}: there is none of that name; {hint}"

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field
 
-from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS, Policy
+from tried.ranking.policy import DEFAULT_HALF_LIFE_DAYS, PRESETS, Policy
 from tried.settings.group import TRUSTED_ONLY, Group, read_only
+
+MOST_NAME: Final = 60
+"""Characters of the name of a policy."""
+
+_RESERVED = "|".join("".join(f"[{letter}{letter.upper()}]" for letter in name) for name in PRESETS)
+POLICY_NAMES: Final[dict[str, Any]] = {"minLength": 1, "maxLength": MOST_NAME, "pattern": f"^(?!(?:{_RESERVED})$)"}
+"""The schema of such a name: none of the presets, however it is spelled."""
 
 Policies = Annotated[Mapping[str, Policy], AfterValidator(read_only)]
 """By their names."""

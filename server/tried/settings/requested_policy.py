@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tried.ranking.policy import Policy, PolicyError
+from tried.ranking.policy_remarks import remarks_on
 from tried.settings.model import Settings
 from tried.settings.policies import policy_names, policy_of
 
@@ -17,12 +18,13 @@ MOST_OVERRIDES: Final = 100
 @dataclass(frozen=True, slots=True)
 class RequestedPolicy:
     """`name` is that of the policy it is or began with. `is_requested`: somebody asked for it, and is told its knobs;
-    `has_overrides`: of which some were set for this request."""
+    `has_overrides`: of which some were set for this request. `remarks`: what of it nobody can want."""
 
     name: str
     policy: Policy
     is_requested: bool = False
     has_overrides: bool = False
+    remarks: tuple[str, ...] = ()
 
 
 def requested_policy(
@@ -34,7 +36,8 @@ def requested_policy(
         raise PolicyError(f"{len(overrides):,} knobs are set; at most {MOST_OVERRIDES} are taken")
     began_with = active_name(settings) if name is None else name
     policy = policy_of(settings, began_with, overrides or None)
-    return RequestedPolicy(began_with, policy, name is not None or bool(overrides), bool(overrides))
+    is_requested, remarks = name is not None or bool(overrides), remarks_on(policy, overrides or ())
+    return RequestedPolicy(began_with, policy, is_requested, bool(overrides), remarks)
 
 
 def active_name(settings: Settings) -> str:
