@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from tried.storage import hits
 from tried.storage.files import StorageError
-from tried.storage.hits import WAYS, KeptHit, Way, clear_hits, hits_file, hits_of, record_hit, why_not_kept
+from tried.storage.hits import WAYS, KeptHit, Way, clear_hits, hits_file, hits_of, record_hit, shown_ways, why_not_kept
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 HEADER = '{"schema": "tried.hits/v1", "folder": "/w"}'
@@ -210,8 +210,20 @@ def test_a_line_that_is_no_hit_is_skipped_and_counted(folder: Path, bad: bytes) 
 
 
 def test_ways_of_a_later_version_count_as_others(folder: Path) -> None:
-    put(folder, b"\n".join([HEADER.encode(), line(how="whispered to"), line(how=["opened"]), line(how="used"), b""]))
-    assert hits_of(folder, NOW).hits["a"].ways == {"used": 1, "other": 2}
+    lines = [line(how="starred", count=3), line(how=["opened"]), line(how="x" * 65), line(how="used"), b""]
+    put(folder, b"\n".join([HEADER.encode(), *lines]))
+    hit = hits_of(folder, NOW).hits["a"]
+    assert hit.count == 6
+    assert list(hit.ways.items()) == [("used", 1), ("other", 2), ("starred", 3)]
+    assert shown_ways(hit.ways) == {"used": 1, "other": 5}
+    assert shown_ways({"used": 1}) == {"used": 1}
+
+
+def test_ways_of_a_later_version_keep_their_words_when_the_file_is_written_anew(folder: Path) -> None:
+    put(folder, b"\n".join([HEADER.encode(), line(how="starred"), line("b"), line(how="starred", count=2), b""]))
+    assert clear_hits(folder, ["b"]) == 1
+    assert b'"how": "starred"' in file_of(folder).read_bytes()
+    assert hits_of(folder, NOW).hits["a"].ways == {"starred": 3}
 
 
 def test_counts_have_an_end(folder: Path) -> None:
@@ -395,6 +407,22 @@ def test_of_more_than_it_may_hold_what_was_hit_longest_ago_is_forgotten(folder: 
     kept = sorted(counts(folder))
     assert kept == [f"record-{number:03}" for number in range(100 - len(kept), 100)]
     assert 8 <= len(kept) < 20  # a line of 88 bytes or so in a file of 1,000 to 2,000
+
+
+@pytest.mark.usefixtures("small")
+def test_what_was_concluded_once_and_no_more_is_forgotten_first(folder: Path) -> None:
+    record_hit(folder, ["opened"], "opened", NOW)
+    record_hit(folder, ["both", "twice"], "concluded", NOW)
+    record_hit(folder, ["both"], "used", NOW)
+    record_hit(folder, ["twice"], "concluded", NOW)
+    record_hit(folder, (f"record-{number:03}" for number in range(100)), "concluded", NOW + timedelta(days=1))
+    kept = hits_of(folder, NOW + timedelta(days=1)).hits
+    assert 4 < len(kept) < 20
+    assert {name: dict(hit.ways) for name, hit in kept.items() if not name.startswith("record")} == {
+        "opened": {"opened": 1},
+        "both": {"used": 1, "concluded": 1},
+        "twice": {"concluded": 2},
+    }
 
 
 @pytest.mark.usefixtures("small")

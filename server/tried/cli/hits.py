@@ -20,7 +20,7 @@ from tried.render.escape import plain, shortened
 from tried.render.reports import rfc3339
 from tried.render.words import counted, moment_ago
 from tried.storage.files import StorageError
-from tried.storage.hits import KeptHit, KeptHits, Way, clear_hits, hits_file, hits_of, why_not_kept
+from tried.storage.hits import KeptHit, KeptHits, Way, clear_hits, hits_file, hits_of, shown_ways, why_not_kept
 from tried.workspace import Workspace
 from tried.workspace_hits import present_id, unread_told
 
@@ -122,7 +122,7 @@ def _row(record_id: str, found: Mapping[str, KeptHit], snapshot: PoolSnapshot) -
         is_in_pool=record is not None,
         count=sum(hit.count for hit in found.values()),
         last=max(hit.last for hit in found.values()),
-        ways=ways,
+        ways=shown_ways(ways),
     )
 
 
@@ -138,8 +138,8 @@ def _named(rows: Sequence[_Row], names: Sequence[str], snapshot: PoolSnapshot) -
         if found.record is None:
             raise Failure(f"{plain(found.why_not(name))}; `tried hits` lists all that were hit")
         wanted[found.record.id] = None
-    shown = [row for row in rows if row.id in wanted]
-    return _Named(shown, tuple(record_id for record_id in wanted if record_id not in {row.id for row in shown}))
+    shown = {row.id: row for row in rows if row.id in wanted}
+    return _Named(list(shown.values()), tuple(record_id for record_id in wanted if record_id not in shown))
 
 
 def _clear(folder: Path, rows: Sequence[_Row], kept: KeptHits, *, everything: bool, yes: bool, as_json: bool) -> int:

@@ -2,7 +2,7 @@
 
 A file of lines for each: the first names the schema and the folder, every other one tells of hits on a record, and they
 add up. A file that has grown is written anew with a line for each record and way; of more than it may hold, what was
-hit longest ago is forgotten.
+concluded once and no more is forgotten first, then what was hit longest ago.
 
 Invariant: where a file lies follows from the user's environment and the folder's real path alone, never from what a
 workspace holds; nothing is written into a workspace, and nothing sent anywhere.
@@ -35,7 +35,10 @@ Way = Literal["opened", "compared", "used", "concluded"]
 
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
 OTHER_WAY: Final = "other"
-"""How ways are counted that this version does not know."""
+"""How ways are shown that this version does not know."""
+
+WAY_LENGTH: Final = 64
+"""Of the word for one; what is longer, or no word, is but another way."""
 
 GROWN_BYTES: Final = 1024**2
 """A file that is larger is written anew."""
@@ -67,7 +70,8 @@ MODE: Final = 0o600
 
 @dataclass(frozen=True, slots=True)
 class KeptHit:
-    """`count` is at least 1, `last` in UTC; `ways` are the counts of each way, in the order of WAYS."""
+    """`count` is at least 1, `last` in UTC; `ways` are the counts of each way, in the order of WAYS, behind them those
+    of ways that a later version knows, by their words."""
 
     count: int
     last: datetime
@@ -145,6 +149,13 @@ def clear_hits(folder: Path, record_ids: Iterable[str] | None = None) -> int:
         if gone:
             _write(path, folder, {name: hit for name, hit in kept.hits.items() if name not in gone})
         return len(gone)
+
+
+def shown_ways(ways: Mapping[str, int]) -> dict[str, int]:
+    """Those that this version knows, and how many others."""
+    shown = {way: count for way, count in ways.items() if way in WAYS}
+    others = sum(count for way, count in ways.items() if way not in WAYS)
+    return {**shown, OTHER_WAY: others} if others else shown
 
 
 def why_not_kept(folder: Path) -> str | None:
@@ -257,7 +268,7 @@ def _read(path: Path, latest: datetime | None = None) -> KeptHits:
 
 
 def _hit(ways: Mapping[str, int], last: datetime) -> KeptHit:
-    ordered = {way: ways[way] for way in (*WAYS, OTHER_WAY) if way in ways}
+    ordered = {way: ways[way] for way in (*WAYS, *sorted(ways.keys() - set(WAYS))) if way in ways}
     return KeptHit(min(sum(ordered.values()), MOST_HITS), last, ordered)
 
 
@@ -275,7 +286,7 @@ def _hit_in(data: Mapping[str, Any], latest: datetime | None) -> tuple[str, str,
         return None
     if latest is not None and moment > latest:
         return None
-    return record_id, how if how in WAYS else OTHER_WAY, count, moment
+    return record_id, how if isinstance(how, str) and 0 < len(how) <= WAY_LENGTH else OTHER_WAY, count, moment
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -290,16 +301,24 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _write(path: Path, folder: Path, hits: Mapping[str, KeptHit], most_bytes: int = MOST_BYTES) -> None:
-    """In place of what a file holds, as much as may stay, what was hit last first. Under its lock."""
+    """In place of what a file holds, as much as may stay, under its lock: what was hit last first, behind it what was
+    but concluded once, maybe with many others."""
     lines = [_header(folder)]
     size = len(lines[0]) + 1
-    for record_id, hit in sorted(hits.items(), key=lambda each: (-each[1].last.timestamp(), -each[1].count, each[0])):
+    for record_id, hit in sorted(hits.items(), key=_to_keep):
         added = list(_lines_of(record_id, hit))
         size += sum(len(line) + 1 for line in added)
         if size > most_bytes:
             break
         lines += added
     replace_file(path, b"\n".join(lines) + b"\n")
+
+
+def _to_keep(hit: tuple[str, KeptHit]) -> tuple[bool, float, int, str]:
+    """To sort by: what is to stay first."""
+    record_id, kept = hit
+    is_faint = kept.count == 1 and "concluded" in kept.ways
+    return is_faint, -kept.last.timestamp(), -kept.count, record_id
 
 
 def _lines_of(record_id: str, hit: KeptHit) -> Iterator[bytes]:
