@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -125,8 +126,10 @@ def test_the_gate_says_what_falls_short_and_by_how_much(tried: Runner) -> None:
             "measure": "ndcg@1",
             "policy": "default",
             "least": 0.75,
+            "most": None,
             "value": 0.5,
             "short_by": 0.25,
+            "over_by": 0.0,
             "holds": False,
         },
         {
@@ -134,11 +137,41 @@ def test_the_gate_says_what_falls_short_and_by_how_much(tried: Runner) -> None:
             "measure": "coverage",
             "policy": None,
             "least": 0.6,
+            "most": None,
             "value": 0.5,
             "short_by": pytest.approx(0.1),
+            "over_by": 0.0,
             "holds": False,
         },
     ]
+
+
+def test_the_gate_sees_false_alarms(tried: Runner) -> None:
+    """The warning that is right for the first is a false alarm on the second."""
+    path = judged(tried, judgement(), judgement("q2", relevant=[], expect="silent"))
+
+    passes = tried("evaluate", path, "--min", "finding_precision=1", "--max", "false_alarms=1")
+    fails = tried("evaluate", path, "--max", "false_alarms=0", "--max", "whole_pool.too_loud=0", "--json")
+    blind = tried("evaluate", judged(tried, judgement()), "--max", "false_alarms=0")
+
+    assert (passes.status, passes.err) == (0, "")
+    assert fails.status == 1
+    assert fails.err.splitlines() == [
+        "tried: false_alarms: 1, at most 0 asked for",
+        "tried: whole_pool.too_loud: 1, at most 0 asked for",
+    ]
+    assert fails.json["gate"][0] == {
+        "scope": "own_line",
+        "measure": "false_alarms",
+        "policy": None,
+        "least": None,
+        "most": 0,
+        "value": 1,
+        "short_by": 0.0,
+        "over_by": 1,
+        "holds": False,
+    }
+    assert (blind.status, blind.err) == (1, "tried: false_alarms: nothing to measure it by, at most 0 asked for\n")
 
 
 def test_bad_lines_are_told_and_the_others_evaluated(tried: Runner) -> None:
@@ -241,6 +274,7 @@ def test_nothing_to_evaluate_is_an_error_even_if_lenient(tried: Runner, text: st
     [
         (("--min", "recal@10=1"), "--min recal@10: no measure; did you mean recall@10?"),
         (("--min", "coverage=2"), "expected a number from 0 to 1, got 2"),
+        (("--max", "coverage=1"), "--max coverage: the more the better; --min coverage=1 holds it"),
         (("--k", "0"), "--k"),
         (("--now", "tomorrow"), "--now tomorrow: expected a time"),
         (("--policy", "stedy"), "did you mean steady?"),
@@ -292,13 +326,13 @@ def test_judgements_of_hostile_text_are_shown_as_text(tried: Runner) -> None:
 def test_the_invented_judgements_pass_their_gate(tried: Runner) -> None:
     """As continuous integration runs it; each config is of a language of its own kind."""
     shutil.copytree(FIXTURE, tried.folder / "judgements")
-    least = ("recall@10=0.95", "ndcg@10=0.55", "finding_precision=1", "coverage=0.75", "whole_pool.recall@10=0.85")
+    makefile = (FIXTURE.parents[1] / "Makefile").read_text(encoding="utf-8")
+    (gate,) = re.findall(r"tried evaluate fixtures/(judgements/judgements.jsonl(?:.*\\\n)*.*)", makefile)
 
-    result = tried(
-        "evaluate", "judgements/judgements.jsonl", *(part for one in least for part in ("--min", one)), "--json"
-    )
+    result = tried("evaluate", *gate.replace("\\\n", " ").split(), "--json")
 
     assert (result.status, result.err) == (0, "")
+    assert {"finding_precision", "false_alarms"} <= {one["measure"] for one in result.json["gate"]}
     queries = {query["query"]: query for query in result.json["own_line"]["queries"]}
     assert len(queries) == 10
     assert {Path(query["config"]).suffix for query in queries.values()} == {

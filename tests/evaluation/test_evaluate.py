@@ -15,7 +15,7 @@ from tried.analysis import query_of
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import parse
 from tried.evaluation.evaluate import Evaluation, JudgedConfig, Overall, compared, evaluate, resolved
-from tried.evaluation.gate import GateError, Held, held, minimum_of
+from tried.evaluation.gate import GateError, Held, held, maximum_of, minimum_of
 from tried.evaluation.judgements import Expectation, Judgement
 from tried.pool.pool import Pool, PoolSnapshot
 from tried.pool.sources.journal_source import JournalSource
@@ -279,9 +279,54 @@ class TestGate:
         assert held(found, [minimum]) == [Held(minimum, None, None)]
         assert not held(found, [minimum])[0].holds
 
+    def test_alarms_are_held_from_above(self, snapshot: PoolSnapshot) -> None:
+        """The squiggle on a2 is right for the first, a false alarm on the second, and too loud for the third, too."""
+        configs = [
+            judged(HOT, {"a2": 3}),
+            judged(HOT, {}, name="silent", expect="silent"),
+            judged(HOT, {"a2": 3}, name="inform", expect="inform"),
+        ]
+        found = evaluate(configs, snapshot, {"words": WORDS}, now=NOW)
+        texts = ("false_alarms=0", "false_alarms = 1", "too_loud=1", "whole_pool.too_loud=2")
+        gates = held(found, map(maximum_of, texts))
+
+        assert [(one.limit.scope, one.policy, one.value, one.holds, one.over_by, one.short_by) for one in gates] == [
+            ("own_line", None, 1, False, 1, 0),
+            ("own_line", None, 1, True, 0, 0),
+            ("own_line", None, 2, False, 1, 0),
+            ("whole_pool", None, 2, True, 0, 0),
+        ]
+
+    def test_no_alarm_where_none_would_be_false_is_no_pass(self, snapshot: PoolSnapshot) -> None:
+        """With the last config that expects silence gone, the gate would measure nothing for ever."""
+        found = evaluate([judged(HOT, {"a2": 3})], snapshot, {"words": WORDS}, now=NOW)
+        gates = held(found, map(maximum_of, ("false_alarms=0", "too_loud=0")))
+        assert [(one.value, one.holds) for one in gates] == [(None, False), (None, False)]
+
     @pytest.mark.parametrize(
         ("text", "said"),
         [
+            ("false_alarms", "expected MEASURE=VALUE, as in false_alarms=0"),
+            ("false_alarm=0", "false_alarm: no measure; did you mean false_alarms?"),
+            ("zzz=0", "there are false_alarms and too_loud"),
+            ("too_loud=-1", "too_loud: expected a whole number from 0, got -1"),
+            ("too_loud=0.5", "a whole number from 0, got 0.5"),
+            ("too_loud=", "a whole number from 0, got nothing"),
+            ("too_loud=nan", "a whole number from 0, got nan"),
+            ("recall@10=0.5", "recall@10: the more the better; --min recall@10=0.5 holds it"),
+            ("coverage=", "--min coverage=1 holds it"),
+            ("other.too_loud=0", "other.too_loud: no measure"),
+        ],
+    )
+    def test_a_mistaken_maximum_is_told(self, text: str, said: str) -> None:
+        with pytest.raises(GateError) as caught:
+            maximum_of(text)
+        assert said in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("whole_pool.false_alarms=0", "false_alarms: the fewer the better; --max false_alarms=0 holds it"),
             ("recall@10", "expected MEASURE=VALUE"),
             ("recal@10=0.5", "did you mean recall@10?"),
             ("recall=0.5", "did you mean recall@10?"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +20,7 @@ from tried.draft.draft import drafts_of
 from tried.draft.syntax import language_of, parse
 from tried.evaluation.evaluate import JudgedConfig, resolved
 from tried.evaluation.evaluate import evaluate as evaluated
-from tried.evaluation.gate import GateError, Held, Minimum, held, minimum_of
+from tried.evaluation.gate import GateError, Held, Limit, held, maximum_of, minimum_of
 from tried.evaluation.judgements import BadLine, Judgement, cut, judgements_in, told
 from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.policy import Policy, PolicyError
@@ -67,6 +67,16 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    maxima: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--max",
+            metavar="MEASURE=NUMBER",
+            help="Exit status 1 if more, as in false_alarms=0 or too_loud=0; whole_pool.false_alarms=0 is that of the"
+            " whole pool. Can be given again.",
+            show_default=False,
+        ),
+    ] = None,
     lenient: Annotated[bool, typer.Option("--lenient", help="Bad lines are told, and no error.")] = False,
     now: Annotated[
         str | None,
@@ -77,7 +87,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> int:
     """Say how well findings and ranked lists do on judged configs. Exit status 1 if they fall short, 2 on an error."""
-    wanted = [_minimum(text) for text in minima or ()]
+    wanted = [*_limits("--min", minimum_of, minima), *_limits("--max", maximum_of, maxima)]
     moment = now_from(now) if now is not None else None
     text = _text_of(judgements)
     beside = judgements.parent / BESIDE
@@ -129,11 +139,11 @@ def newest_in(snapshot: PoolSnapshot) -> datetime:
     return max(aware, default=datetime(1970, 1, 1, tzinfo=UTC))
 
 
-def _minimum(text: str) -> Minimum:
+def _limits(option: str, limit_of: Callable[[str], Limit], texts: Iterable[str] | None) -> list[Limit]:
     try:
-        return minimum_of(text)
+        return [limit_of(text) for text in texts or ()]
     except GateError as error:
-        raise Failure(f"--min {error}") from error
+        raise Failure(f"{option} {error}") from error
 
 
 def _policies(names: list[str], settings: Settings) -> dict[str, Policy]:
@@ -207,8 +217,11 @@ def _read(judgement: Judgement, path: Path, settings: Settings) -> JudgedConfig:
 
 
 def _shortfall(gate: Held) -> str:
-    scope = "" if gate.minimum.scope == "own_line" else f"{gate.minimum.scope}."
-    by = f" (policy {gate.policy})" if gate.policy else ""
+    limit = gate.limit
+    scope = "" if limit.scope == "own_line" else f"{limit.scope}."
+    name = f"{scope}{limit.name}{f' (policy {gate.policy})' if gate.policy else ''}"
     if gate.value is None:
-        return f"{scope}{gate.minimum.name}{by}: nothing to measure it by, at least {gate.minimum.least:g} asked for"
-    return f"{scope}{gate.minimum.name}{by}: {gate.value:.4f}, {gate.short_by:.4f} short of {gate.minimum.least:g}"
+        return f"{name}: nothing to measure it by, at {limit.side} {limit.value:g} asked for"
+    if limit.side == "most":
+        return f"{name}: {gate.value:g}, at most {limit.value:g} asked for"
+    return f"{name}: {gate.value:.4f}, {gate.short_by:.4f} short of {limit.value:g}"

@@ -53,9 +53,10 @@ def _print_findings(overall: Overall) -> None:
             )
         )
     silent = len(overall.silent)
-    too_loud = sum(len(answer.too_loud) for answer in overall.answers)
     noise = counted(overall.false_alarms, "squiggle")
-    out.print(line_of(f"  noise: {noise} on {counted(silent, 'config')} where none is right; {too_loud} too loud"))
+    out.print(
+        line_of(f"  noise: {noise} on {counted(silent, 'config')} where none is right; {overall.too_loud} too loud")
+    )
 
 
 def _print_lists(overall: Overall, evaluation: Evaluation) -> None:

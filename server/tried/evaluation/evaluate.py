@@ -126,6 +126,15 @@ class Overall:
     def false_alarms(self) -> int:
         return sum(len(answer.squiggles) for answer in self.silent)
 
+    @property
+    def too_loud(self) -> int:
+        return sum(len(answer.too_loud) for answer in self.answers)
+
+    @property
+    def may_be_too_loud(self) -> bool:
+        """Whether anything expects less than a warning."""
+        return any(answer.judgement.expect != "warn" for answer in self.answers)
+
     def recall(self, policy: str, k: int) -> float | None:
         return _mean(answer.listed[policy].recall[k] for answer in self.answerable)
 

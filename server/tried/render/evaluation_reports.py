@@ -60,7 +60,7 @@ def _scope(overall: Overall, evaluation: Evaluation) -> dict[str, Any]:
             "finding_precision_strict": overall.finding_precision_strict,
             "answered": overall.answered,
             "coverage": overall.coverage,
-            "too_loud": sum(len(answer.too_loud) for answer in overall.answers),
+            "too_loud": overall.too_loud,
             "silent_queries": len(overall.silent),
             "false_alarms": overall.false_alarms,
         },
@@ -136,12 +136,14 @@ def verdict_on(finding: Finding, judgement: Judgement) -> str:
 
 def _held(one: Held) -> dict[str, Any]:
     return {
-        "scope": one.minimum.scope,
-        "measure": one.minimum.name,
+        "scope": one.limit.scope,
+        "measure": one.limit.name,
         "policy": one.policy,
-        "least": one.minimum.least,
+        "least": one.limit.value if one.limit.side == "least" else None,
+        "most": one.limit.value if one.limit.side == "most" else None,
         "value": one.value,
         "short_by": 0.0 if one.holds else one.short_by,
+        "over_by": one.over_by,
         "holds": one.holds,
     }
 
