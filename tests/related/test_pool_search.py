@@ -55,6 +55,15 @@ def test_without_text_the_latest_come_first_and_what_has_no_time_last(snapshot: 
     assert [hit.record.id for hit in search("", snapshot, NOW, DEFAULT_POLICY, limit=2)] == found[:2]
 
 
+@pytest.mark.parametrize("typed", ["plain", "baseline", "exp-1", "warmup long", "c94d1f60"])
+def test_a_policy_that_drops_old_records_hides_none_from_who_asks_for_it(snapshot: PoolSnapshot, typed: str) -> None:
+    """One record has no time, the others are of October 2026."""
+    policy = DEFAULT_POLICY.model_copy(update={"ttl_days": 1.0})
+    found = [(hit.record.id, hit.by, hit.weight) for hit in search(typed, snapshot, NOW, policy)]
+    assert found == [(hit.record.id, hit.by, hit.weight) for hit in search(typed, snapshot, NOW, DEFAULT_POLICY)]
+    assert found
+
+
 def test_no_more_than_asked_for(snapshot: PoolSnapshot) -> None:
     assert len(search("exp", snapshot, NOW, DEFAULT_POLICY, limit=2)) == 2
     assert search("x" * (2 * LONGEST_QUERY), snapshot, NOW, DEFAULT_POLICY) == []

@@ -54,7 +54,11 @@ def search(
     hits: Hits = NO_HITS,
 ) -> list[Hit]:
     """At most `limit` records, each once: those whose id is meant or holds the text, then those whose name does, then
-    those in which all its words occur (the last may be a beginning), by their score. Without text the latest."""
+    those in which all its words occur (the last may be a beginning), by their score. Without text the latest.
+
+    However old it is, a record that somebody asks for by what it says is found: a policy's TTL holds back what nobody
+    asked for.
+    """
     typed = " ".join(text[:LONGEST_QUERY].split())
     if not typed:
         return _latest(snapshot, limit)
@@ -67,6 +71,7 @@ def search(
         if record_id not in found:
             found[record_id] = Hit(snapshot.records[record_id], "id_part", _closeness(folded, record_id))
     query = RetrievalQuery(text=typed, containing=typed)
+    policy = policy.model_copy(update={"ttl_days": None})
     for scored in rank(query, snapshot.index, now=now, limit=limit, policy=policy, hits=hits):
         if scored.record.id not in found:
             by: By = "name" if folded in scored.record.name.casefold() else "text"
