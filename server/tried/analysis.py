@@ -97,14 +97,14 @@ def analyse(
     ):
         return nothing
     written = drafts_of(parsed, text)
-    retries = {name: find_record(snapshot, name) for name in _retried(written)} if len(snapshot) else {}
+    retries = _retries_in(written, snapshot)
     drafts = tuple(_with_records(_with_research_line(draft, tables), retries) for draft in written)
     query = query_of(drafts)
     return dataclasses.replace(
         nothing,
         is_config=True,
         drafts=drafts,
-        findings=_findings(drafts, path, place, folder, snapshot, settings, saved_at, calibration),
+        findings=_findings(drafts, path, folder, snapshot, settings, saved_at, calibration),
         query=query,
         hits=hits,
         ranking=tuple(rank_in(snapshot, query, now, settings, hits=hits)) if query and ranked else (),
@@ -221,9 +221,17 @@ def _with_research_line(draft: ExperimentDraft, tables: Sequence[SourceReport]) 
     return dataclasses.replace(draft, research_line=lines.pop())
 
 
-def _retried(drafts: Iterable[ExperimentDraft]) -> Iterator[str]:
-    for draft in drafts:
-        yield from (one.record for one in draft.directives if one.action == "retry" and one.record)
+def with_retried_records(drafts: Sequence[ExperimentDraft], snapshot: PoolSnapshot) -> tuple[ExperimentDraft, ...]:
+    """The drafts, with the ids of the records that their retries name."""
+    retries = _retries_in(drafts, snapshot)
+    return tuple(_with_records(draft, retries) for draft in drafts)
+
+
+def _retries_in(drafts: Iterable[ExperimentDraft], snapshot: PoolSnapshot) -> dict[str, Found]:
+    if not len(snapshot):
+        return {}
+    named = (one.record for draft in drafts for one in draft.directives if one.action == "retry" and one.record)
+    return {name: find_record(snapshot, name) for name in named}
 
 
 def _with_records(draft: ExperimentDraft, retries: Mapping[str, Found]) -> ExperimentDraft:
@@ -253,7 +261,6 @@ def _mistakes(drafts: Iterable[ExperimentDraft], retries: Mapping[str, Found]) -
 def _findings(
     drafts: Iterable[ExperimentDraft],
     path: Path | None,
-    place: PurePath,
     folder: Path | None,
     snapshot: PoolSnapshot,
     settings: Settings,
@@ -266,21 +273,33 @@ def _findings(
         return ()
     thresholds = finding_settings(settings)
     found = [finding for draft in drafts for finding in find(draft, snapshot.history, thresholds, saved_at)]
+    return heard(found, path, folder, snapshot, settings, calibration)
+
+
+def heard(
+    findings: Iterable[Finding],
+    path: Path | None,
+    folder: Path | None,
+    snapshot: PoolSnapshot,
+    settings: Settings,
+    calibration: Calibration | None = None,
+) -> tuple[Finding, ...]:
+    """What a user gets of the findings on a file, by place: as loud as calibration has it, and nothing of what the
+    settings silence. `folder` is the workspace that `path` lies in."""
+    if not settings.findings.enable:
+        return ()
     if calibration:
         from tried.evaluation.calibration import calibrated
 
-        found = calibrated(found, calibration)
-    return tuple(
-        sorted(
-            (
-                finding
-                for finding in found
-                if not is_silenced(finding, place, settings.silence, snapshot)
-                and not is_about_own_run(finding, path, folder, snapshot)
-            ),
-            key=lambda finding: finding.span,
-        )
+        findings = calibrated(findings, calibration)
+    place = relative_to(path, folder)
+    told = (
+        finding
+        for finding in findings
+        if not is_silenced(finding, place, settings.silence, snapshot)
+        and not is_about_own_run(finding, path, folder, snapshot)
     )
+    return tuple(sorted(told, key=lambda finding: finding.span))
 
 
 def is_silenced(finding: Finding, place: PurePath, silences: Iterable[Silence], snapshot: PoolSnapshot) -> bool:

@@ -174,6 +174,61 @@ def test_the_gate_sees_false_alarms(tried: Runner) -> None:
     assert (blind.status, blind.err) == (1, "tried: false_alarms: nothing to measure it by, at most 0 asked for\n")
 
 
+@pytest.mark.parametrize(
+    ("settings", "squiggles"),
+    [
+        ("", 1),
+        ("[findings]\nenable = false\n", 0),
+        ('[[silence]]\nkey = "lr"\n', 0),
+        ('[[silence]]\nid = "a2"\n', 0),
+        ('[[silence]]\npath = "judged/*.yaml"\n', 0),
+        ('[[silence]]\npath = "other/*.yaml"\n', 1),
+        ("[findings.severity]\nmove = 'hover'\nrepeat = 'hover'\nknob = 'hover'\nnear = 'hover'\n", 0),
+    ],
+)
+def test_only_what_users_get_is_judged(tried: Runner, settings: str, squiggles: int) -> None:
+    path = judged(tried, judgement())
+    tried.write("tried.toml", settings)
+
+    found = tried("evaluate", path, "--json").json
+
+    for scope in ("own_line", "whole_pool"):
+        assert found[scope]["findings"]["squiggles"] == found[scope]["findings"]["right"] == squiggles
+    assert sum(one["severity"] != "hover" for one in found["own_line"]["queries"][0]["findings"]) == squiggles
+    assert tried("check", path.parent / "hot.yaml", "--pool", path.parent / "pool.jsonl").status == squiggles
+
+
+def test_a_retry_may_name_its_record_by_an_alias(tried: Runner) -> None:
+    path = judged(tried, judgement())
+    tried.journal(*RUNS[:1], {**RUNS[1], "aliases": ["old-name"]}, *RUNS[2:], name="judged/pool.jsonl")
+    loud = tried("evaluate", path, "--json").json
+    tried.write("judged/hot.yaml", f"# tried: retry old-name\n{CONFIG}")
+
+    quiet = tried("evaluate", path, "--json").json
+
+    assert [each["own_line"]["findings"]["squiggles"] for each in (loud, quiet)] == [1, 0]
+
+
+def test_findings_are_judged_as_loud_as_calibration_has_them(tried: Runner) -> None:
+    """Twelve times the same depth ran again after a dead end of it, and worked: a repeat is no bad sign here."""
+    pairs = [
+        {**run(f"r{number}-{again}", 1, "works" if again else "dead_end", depth=100 + number), "timestamp": None}
+        for number in range(12)
+        for again in (0, 1)
+    ]
+    last = {**run("r99", 1, "dead_end", depth=77), "timestamp": None}
+    path = judged(tried, judgement(relevant=[{"id": "r99", "grade": 3}]))
+    tried.journal(*pairs, last, name="judged/pool.jsonl")
+    tried.write("judged/hot.yaml", "lr: 0.01\ndepth: 77\nwidth: 128\nwarmup: 100\ndropout: 0.1\n")
+    loud = tried("evaluate", path, "--json").json["own_line"]["findings"]
+    tried.write("tried.toml", "[findings]\ncalibrate = true\n")
+
+    quiet = tried("evaluate", path, "--json").json["own_line"]["findings"]
+
+    assert (loud["squiggles"], loud["coverage"]) == (1, 1.0)
+    assert (quiet["squiggles"], quiet["coverage"]) == (0, 1.0)
+
+
 def test_bad_lines_are_told_and_the_others_evaluated(tried: Runner) -> None:
     lines = (
         judgement(),

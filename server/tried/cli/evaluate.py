@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tried.analysis import finding_settings, not_worth_reading, query_of
+from tried.analysis import finding_settings, heard, not_worth_reading, query_of, with_retried_records
 from tried.cli.evaluation_text import print_evaluation
 from tried.cli.failure import Failure
 from tried.cli.files import must_exist, read_config
@@ -18,10 +19,11 @@ from tried.cli.options import AsJson, Pools, empty_pool_advice, folder_of, now_f
 from tried.cli.output import complain, write_json
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import language_of, parse
-from tried.evaluation.evaluate import JudgedConfig, resolved
+from tried.evaluation.evaluate import Heard, JudgedConfig, resolved
 from tried.evaluation.evaluate import evaluate as evaluated
 from tried.evaluation.gate import GateError, Held, Limit, held, maximum_of, minimum_of
 from tried.evaluation.judgements import BadLine, Judgement, cut, judgements_in, told
+from tried.findings.finding import Finding
 from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.policy import Policy, PolicyError
 from tried.ranking.query import RetrievalQuery
@@ -115,6 +117,7 @@ def evaluate(
         now=moment or newest_in(workspace.snapshot),
         ks=ks,
         settings=finding_settings(workspace.settings),
+        heard=_ears(judgements.parent, workspace),
     )
     gates = held(evaluation, wanted)
     if as_json:
@@ -129,6 +132,18 @@ def evaluate(
         if not lenient:
             return 2
     return 1 if short else 0
+
+
+def _ears(folder: Path, workspace: Workspace) -> Heard:
+    """What a user of the workspace gets of findings; may replay its pool."""
+    workspace.calibrate()
+    settings, snapshot, calibration = workspace.settings, workspace.snapshot, workspace.calibration
+
+    def what_is_heard(judgement: Judgement, findings: Iterable[Finding]) -> Sequence[Finding]:
+        path = Path(os.path.normpath((folder / judgement.config).absolute()))
+        return heard(findings, path, workspace.folder, snapshot, settings, calibration)
+
+    return what_is_heard
 
 
 def newest_in(snapshot: PoolSnapshot) -> datetime:
@@ -181,7 +196,7 @@ def _configs_in(text: str, folder: Path, workspace: Workspace) -> tuple[list[Jud
         known, problems = resolved(judgement, workspace.snapshot)
         path = folder / judgement.config
         try:
-            config = _read(known, path, workspace.settings)
+            config = _read(known, path, workspace)
         except Failure as failure:
             problems.append(f"config: {str(failure).replace(str(path), str(folder / cut(judgement.config)))}")
         if problems:
@@ -200,7 +215,7 @@ def _with_hints(problems: Iterable[str], judgement: Judgement, snapshot: PoolSna
     return said
 
 
-def _read(judgement: Judgement, path: Path, settings: Settings) -> JudgedConfig:
+def _read(judgement: Judgement, path: Path, workspace: Workspace) -> JudgedConfig:
     if "\0" in judgement.config:
         raise Failure("is no path of a file")
     must_exist(path)
@@ -209,10 +224,10 @@ def _read(judgement: Judgement, path: Path, settings: Settings) -> JudgedConfig:
         raise Failure(
             f"{path}: of no language that is read (YAML, JSON, TOML, Python, .env, shell); name it in language"
         )
-    text = read_config(path, settings)
-    if why := not_worth_reading(text, settings):
+    text = read_config(path, workspace.settings)
+    if why := not_worth_reading(text, workspace.settings):
         raise Failure(f"{path}: {why}")
-    drafts = tuple(drafts_of(parse(text, language), text))
+    drafts = with_retried_records(drafts_of(parse(text, language), text), workspace.snapshot)
     return JudgedConfig(judgement, drafts, query_of(drafts) or RetrievalQuery())
 
 
