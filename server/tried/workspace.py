@@ -25,7 +25,7 @@ from tried.pool.sources.paced import PacedSource
 from tried.pool.sources.source import Skipped, Source
 from tried.settings import LoadedSettings, Settings, SettingsProblem, has_settings, load_settings
 from tried.storage.consents import allow, consents_of
-from tried.storage.hits import Way, record_hit
+from tried.storage.hits import Way
 from tried.workspace_calibration import Calibrator
 from tried.workspace_hits import WorkspaceHits
 from tried.workspace_sources import ConsentNeeded, Named, SourceFinder
@@ -74,7 +74,7 @@ class Workspace:
         self._overrides = dict(overrides or {})
         self._refreshing = threading.Lock()
         self._pool = Pool()
-        self._hits = WorkspaceHits(self.folder)
+        self._hits = WorkspaceHits(extra if only_extra and extra else self.folder)
         self._directions: Mapping[str, Direction] = {}
         self._named: Named = {}
         self._loaded = LoadedSettings()
@@ -111,12 +111,12 @@ class Workspace:
         return self._hits.problem
 
     def count_hits(self, record_ids: Iterable[str], how: Way, now: datetime) -> None:
-        """Remembers that a person did something with these records; nothing where documents lie in no folder.
+        """Remembers that a person did something with these records; nothing where documents lie in no folder, nor of
+        so many records at once that nobody looked at each.
 
         Raises StorageError.
         """
-        if self.folder is not None:
-            record_hit(self.folder, record_ids, how, now)
+        self._hits.count(record_ids, how, now)
 
     def configure(self, editor_settings: Mapping[str, Any] | None = None) -> None:
         """Reads the settings files and the user's consents anew and takes over the editor's settings; the next

@@ -1,20 +1,26 @@
 """Which records of a workspace's pool were of use to somebody, by the ids that they have now.
 
 Invariant: the file is looked at once for each question, and read only if it has changed since.
+Invariant: what is done with many records at once is no hit on any of them.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from tried.pool.pool import PoolSnapshot
 from tried.ranking.hits import NO_HITS, Hit, Hits
 from tried.render.words import counted
-from tried.storage.hits import KeptHit, KeptHits, hits_file, hits_of
+from tried.storage.hits import KeptHit, KeptHits, Place, Way, hits_file, hits_of, record_hit
+
+MOST_TOGETHER: Final = 20
+"""Who concludes more records at once, a sweep say, did not look at each."""
 
 _Stamp: TypeAlias = tuple[int, int, int] | None
 _BARRED: Final[_Stamp] = (-1, -1, -1)
@@ -30,23 +36,23 @@ class _Known:
 
 
 class WorkspaceHits:
-    """Of one workspace folder; None: of documents that lie in no folder, which have none. May be asked from any thread,
-    and never raises."""
+    """Of one workspace folder, or of the pools that are read instead of its own; None: of documents that lie in no
+    folder, which have none. May be asked from any thread, and never raises."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
+    def __init__(self, place: Place | None) -> None:
+        self._place = place
         self._path: Path | None = None
         self._known: _Known | None = None
 
     def among(self, snapshot: PoolSnapshot) -> Hits:
         """The hits on the records of a snapshot."""
-        if self._folder is None:
+        if self._place is None:
             return NO_HITS
         if self._path is None:
-            self._path = hits_file(self._folder)
+            self._path = hits_file(self._place)
         stamp, known = _stamp_of(self._path), self._known
         if known is None or known.stamp != stamp:
-            kept = hits_of(self._folder) if stamp is not None or self._path is None else KeptHits()  # no file, no hits
+            kept = hits_of(self._place) if stamp is not None or self._path is None else KeptHits()  # no file, no hits
         elif known.snapshot() is snapshot:
             return known.hits
         else:
@@ -54,6 +60,12 @@ class WorkspaceHits:
         hits = hits_among(kept.hits, snapshot)
         self._known = _Known(stamp, kept, weakref.ref(snapshot), hits)
         return hits
+
+    def count(self, record_ids: Iterable[str], how: Way, now: datetime) -> None:
+        """One hit on each of these records, unless they are more than MOST_TOGETHER. Raises StorageError."""
+        together = tuple(islice(dict.fromkeys(record_ids), MOST_TOGETHER + 1))
+        if self._place is not None and len(together) <= MOST_TOGETHER:
+            record_hit(self._place, together, how, now)
 
     @property
     def problem(self) -> str | None:

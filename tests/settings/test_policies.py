@@ -61,6 +61,11 @@ def test_the_half_life_is_that_of_the_ranking_where_a_policy_says_nothing(tmp_pa
     assert policy_of(settings, "own", {"half_life_days": "1"}).half_life_days == 1.0
 
 
+def test_a_policy_may_say_that_its_half_life_is_the_usual_one(tmp_path: Path) -> None:
+    text = "[ranking]\nhalf_life_days = 90\n[policies.own]\nhalf_life_days = 30\n"
+    assert policy_of(load_settings(written(tmp_path, text)).settings, "own").half_life_days == 30.0
+
+
 def test_mistakes_are_told_with_knob_value_range_and_line(tmp_path: Path) -> None:
     text = (
         '[ranking]\npolicy = "frsh"\n'

@@ -13,7 +13,7 @@ import pytest
 
 from tried import workspace_hits
 from tried.ranking.hits import NO_HITS, Hit
-from tried.storage.hits import KeptHits, clear_hits, hits_file, hits_of, record_hit
+from tried.storage.hits import KeptHits, Place, clear_hits, hits_file, hits_of, record_hit
 from tried.workspace import Workspace
 
 NOW = datetime(2020, 5, 1, tzinfo=UTC)
@@ -27,13 +27,13 @@ def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The folders whose hits were read from the disk."""
-    read: list[Path] = []
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
+    """The places whose hits were read from the disk."""
+    read: list[Place] = []
 
-    def counting(folder: Path) -> KeptHits:
-        read.append(folder)
-        return hits_of(folder)
+    def counting(place: Place) -> KeptHits:
+        read.append(place)
+        return hits_of(place)
 
     monkeypatch.setattr(workspace_hits, "hits_of", counting)
     return read
@@ -56,7 +56,41 @@ def test_hits_on_a_record_and_on_what_it_was_called_are_one(tmp_path: Path) -> N
     assert made.hits_problem is None
 
 
-def test_the_file_is_read_when_it_has_changed_and_not_before(tmp_path: Path, reads: list[Path]) -> None:
+def test_the_latest_hit_is_that_by_either_name(tmp_path: Path) -> None:
+    made = workspace(tmp_path, {"id": "a", "aliases": ["wandb:1"]}, {"id": "b", "aliases": ["wandb:2"]})
+    made.count_hits(["a", "wandb:2"], "opened", NOW + timedelta(days=1))
+    made.count_hits(["wandb:1", "b"], "opened", NOW)
+    assert made.hits == {name: Hit(2, NOW + timedelta(days=1)) for name in ("a", "b")}
+
+
+def test_what_is_done_with_more_than_twenty_at_once_is_no_hit(tmp_path: Path, state: Path) -> None:
+    made = workspace(tmp_path, *({"id": f"r{number}"} for number in range(30)))
+    made.count_hits((f"r{number}" for number in range(21)), "concluded", NOW)
+    assert made.hits is NO_HITS
+    assert list(state.iterdir()) == []
+    made.count_hits([f"r{number}" for number in range(20)] * 2, "concluded", NOW)
+    assert made.hits == {f"r{number}": Hit(1, NOW) for number in range(20)}
+
+
+def test_pools_that_are_read_instead_of_a_folders_own_have_hits_of_their_own(tmp_path: Path) -> None:
+    folder, journal = tmp_path / "a", tmp_path / "pool.jsonl"
+    folder.mkdir()
+    journal.write_text('{"id": "a"}\n')
+    own = workspace(folder, {"id": "a"})
+    beside = Workspace(folder, extra_pools=[journal])
+    instead = Workspace(folder, extra_pools=[journal], only_extra=True)
+    elsewhere = Workspace(tmp_path, extra_pools=[journal, journal], only_extra=True)
+    for each in (beside, instead, elsewhere):
+        each.refresh()
+    own.count_hits(["a"], "opened", NOW)
+    beside.count_hits(["a"], "opened", NOW)
+    elsewhere.count_hits(["a"], "opened", NOW)
+    assert own.hits == beside.hits == {"a": Hit(2, NOW)}
+    assert instead.hits == elsewhere.hits == {"a": Hit(1, NOW)}
+    assert hits_file((folder,)) == hits_file(folder)
+
+
+def test_the_file_is_read_when_it_has_changed_and_not_before(tmp_path: Path, reads: list[Place]) -> None:
     made = workspace(tmp_path, {"id": "a"})
     assert made.hits is NO_HITS
     assert reads == []
@@ -71,7 +105,7 @@ def test_the_file_is_read_when_it_has_changed_and_not_before(tmp_path: Path, rea
     assert len(reads) == 2
 
 
-def test_a_pool_that_grows_gives_known_hits_their_record(tmp_path: Path, reads: list[Path]) -> None:
+def test_a_pool_that_grows_gives_known_hits_their_record(tmp_path: Path, reads: list[Place]) -> None:
     made = workspace(tmp_path, {"id": "a"})
     record_hit(tmp_path, ["later"], "opened", NOW)
     assert made.hits is NO_HITS

@@ -12,15 +12,16 @@ import typer
 
 from tried.cli.asking import must_agree
 from tried.cli.failure import Failure
-from tried.cli.options import AsJson, Pools, Yes, folder_of_here, open_workspace
+from tried.cli.options import AsJson, Pools, Yes, folder_of_here, must_be_there, open_workspace
 from tried.cli.output import complain, console, line_of, write_json
 from tried.pool.pool import PoolSnapshot
+from tried.ranking.policy import Policy
 from tried.record_names import find_record
 from tried.render.escape import plain, shortened
 from tried.render.reports import rfc3339
 from tried.render.words import counted, moment_ago
 from tried.storage.files import StorageError
-from tried.storage.hits import KeptHit, KeptHits, Way, clear_hits, hits_file, hits_of, shown_ways, why_not_kept
+from tried.storage.hits import KeptHit, KeptHits, Place, Way, clear_hits, hits_file, hits_of, shown_ways, why_not_kept
 from tried.workspace import Workspace
 from tried.workspace_hits import present_id, unread_told
 
@@ -61,20 +62,25 @@ def hits(
     as_json: AsJson = False,
 ) -> None:
     """Show which records you opened, compared with, used or concluded, most hits first; with --clear, forget that."""
+    must_be_there(pools)
     folder = folder_of_here()
-    kept = hits_of(folder)
+    place: Place = tuple(pools) if pools else folder
+    kept = hits_of(place)
     named: _Named | None = None
     rows: list[_Row] = []
-    if kept.hits:  # else there is nothing to ask the pool for, and to read it may take long
+    if kept.hits or records:  # else there is nothing to ask the pool for, and to read it may take long
         snapshot = open_workspace(folder, pools).snapshot
         rows = _rows(kept, snapshot)
         if records:
             named = _named(rows, records, snapshot)
             rows = named.rows
-    cleared = _clear(folder, rows, kept, everything=not records, yes=yes, as_json=as_json) if clear else None
-    problem = why_not_kept(folder) or kept.problem
+    cleared: int | None = None
+    if clear:
+        cleared = _clear(place, rows, kept, everything=not records, yes=yes, as_json=as_json)
+        kept = hits_of(place)
+    problem = why_not_kept(place) or kept.problem
     if as_json:
-        write_json(_report(folder, [] if clear else rows, kept, problem, cleared))
+        write_json(_report(folder, place, [] if clear else rows, kept, problem, cleared))
         return
     if clear:
         console().print(line_of(f"forgot the hits on {counted(cleared or 0, 'record')}"))
@@ -82,7 +88,7 @@ def hits(
     if problem is not None:
         complain(problem)
     if kept.unread and kept.problem is None:
-        complain(f"{hits_file(folder)}: {unread_told(kept.unread)}")
+        complain(f"{hits_file(place)}: {unread_told(kept.unread)}")
     if rows or named is None:
         _print(rows)
     if named is not None and named.without:
@@ -98,6 +104,14 @@ def count_hits(workspace: Workspace, record_ids: Iterable[str], how: Way) -> Non
         workspace.count_hits(record_ids, how, datetime.now(UTC))
     except StorageError as error:
         complain(f"this is not counted as a hit: {error}")
+
+
+def tell_of_unread_hits(workspace: Workspace, policy: Policy) -> None:
+    """A policy that counts hits ranks by less than it should where not all can be read: a line on stderr says so."""
+    if policy.hit_boost.enabled:
+        _ = workspace.hits  # looks at the file
+        if (problem := workspace.hits_problem) is not None:
+            complain(problem)
 
 
 def _rows(kept: KeptHits, snapshot: PoolSnapshot) -> list[_Row]:
@@ -142,23 +156,23 @@ def _named(rows: Sequence[_Row], names: Sequence[str], snapshot: PoolSnapshot) -
     return _Named(list(shown.values()), tuple(record_id for record_id in wanted if record_id not in shown))
 
 
-def _clear(folder: Path, rows: Sequence[_Row], kept: KeptHits, *, everything: bool, yes: bool, as_json: bool) -> int:
+def _clear(place: Place, rows: Sequence[_Row], kept: KeptHits, *, everything: bool, yes: bool, as_json: bool) -> int:
     """Of how many records hits were forgotten. Raises Failure where somebody does not agree, StorageError."""
     if not rows and not (everything and (kept.unread or kept.problem)):
         return 0
     if not yes:
         must_agree(f"forget the hits on {counted(len(rows), 'record')}?", on_stderr=as_json)
     if everything:
-        clear_hits(folder)
+        clear_hits(place)
     else:
-        clear_hits(folder, [record_id for row in rows for record_id in row.ids])
+        clear_hits(place, [record_id for row in rows for record_id in row.ids])
     return len(rows)
 
 
 def _report(
-    folder: Path, rows: Sequence[_Row], kept: KeptHits, problem: str | None, cleared: int | None
+    folder: Path, place: Place, rows: Sequence[_Row], kept: KeptHits, problem: str | None, cleared: int | None
 ) -> dict[str, Any]:
-    path = hits_file(folder)
+    path = hits_file(place)
     report = {
         "schema": LIST_SCHEMA,
         "workspace": str(folder),

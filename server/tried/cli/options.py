@@ -62,14 +62,19 @@ def now_from(text: str | None) -> datetime:
     return moment
 
 
+def must_be_there(pools: list[Path] | None) -> None:
+    """Raises Failure for one of `pools` that is not."""
+    for pool in pools or ():
+        if not may_exist(pool):
+            raise Failure(f"--pool {pool}: there is no such file or folder; give a journal or a results table")
+
+
 def open_workspace(folder: Path, pools: list[Path] | None, overrides: dict[str, object] | None = None) -> Workspace:
     """The folder's workspace with its pool loaded; mistakes in settings are told on stderr.
 
     Raises Failure for one of `pools` that is not there.
     """
-    for pool in pools or ():
-        if not may_exist(pool):
-            raise Failure(f"--pool {pool}: there is no such file or folder; give a journal or a results table")
+    must_be_there(pools)
     workspace = Workspace(folder, extra_pools=pools or (), only_extra=bool(pools), overrides=overrides)
     workspace.refresh()
     for problem in workspace.settings_problems:

@@ -1,10 +1,11 @@
-"""How often records were of use to somebody: kept in the user's own state folder, for each workspace folder apart.
+"""How often records were of use to somebody: kept in the user's own state folder, for each workspace folder apart, and
+for pools that are read instead of a folder's own.
 
-A file of lines for each: the first names the schema and the folder, every other one tells of hits on a record, and they
+A file of lines for each: the first names the schema and the place, every other one tells of hits on a record, and they
 add up. A file that has grown is written anew with a line for each record and way; of more than it may hold, what was
 concluded once and no more is forgotten first, then what was hit longest ago.
 
-Invariant: where a file lies follows from the user's environment and the folder's real path alone, never from what a
+Invariant: where a file lies follows from the user's environment and the place's real path alone, never from what a
 workspace holds; nothing is written into a workspace, and nothing sent anywhere.
 Invariant: a line that is torn, foreign or beyond the limits takes no other with it; what is not read is counted.
 Invariant: lines are added, and a file is written anew, under one lock: no process loses what another has added.
@@ -22,13 +23,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from tried.storage.files import StorageError, append_under_lock, locked, reason_of, replace_file
 from tried.storage.paths import exists, is_folder, open_plain
 from tried.storage.user_folders import state_folder
 
 SCHEMA: Final = "tried.hits/v1"
+
+Place: TypeAlias = Path | tuple[Path, ...]
+"""What hits belong to: a workspace folder, or the pools that are read instead of its own, in whatever order."""
 
 Way = Literal["opened", "compared", "used", "concluded"]
 """What a person did with a record."""
@@ -88,51 +92,51 @@ class KeptHits:
     problem: str | None = None
 
 
-def hits_file(folder: Path) -> Path | None:
-    """Where the hits of a workspace folder are kept; None without a home. Makes nothing."""
+def hits_file(place: Place) -> Path | None:
+    """Where the hits of a workspace folder or of pools are kept; None without a home. Makes nothing."""
     state = state_folder()
     if state is None:
         return None
-    name = hashlib.sha256(_real(folder).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    name = hashlib.sha256("\0".join(_real(place)).encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return state / "hits" / f"{name}.jsonl"
 
 
-def record_hit(folder: Path, record_ids: Iterable[str], how: Way, now: datetime) -> None:
-    """Count one hit on each of these records of a workspace folder's pool. `now` without a zone is UTC.
+def record_hit(place: Place, record_ids: Iterable[str], how: Way, now: datetime) -> None:
+    """Count one hit on each of these records of a place's pool. `now` without a zone is UTC.
 
     Raises StorageError where they cannot be kept.
     """
     last = (now.astimezone(UTC) if now.tzinfo else now.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
     lines = (_line(one, 1, last, how) for one in record_ids if 0 < len(one) <= ID_LENGTH)
     while some := tuple(islice(lines, MOST_AT_ONCE)):
-        path = _file_or_failure(folder)
+        path = _file_or_failure(place)
         _make(path.parent)
         with locked(path, LOCK_SECONDS):
             first = _first_line(path)
             _must_be_ours(path, first)
-            append_under_lock(path, some if first is not None else (_header(folder), *some), MODE)
+            append_under_lock(path, some if first is not None else (_header(place), *some), MODE)
             with suppress(StorageError, OSError):  # they are counted; the file stays as large as it is
                 if path.stat().st_size > GROWN_BYTES and (kept := _read(path)).problem is None:
-                    _write(path, folder, kept.hits, KEPT_BYTES)
+                    _write(path, place, kept.hits, KEPT_BYTES)
 
 
-def hits_of(folder: Path, now: datetime | None = None) -> KeptHits:
-    """The hits that are kept for a workspace folder. Never raises.
+def hits_of(place: Place, now: datetime | None = None) -> KeptHits:
+    """The hits that are kept for a workspace folder or for pools. Never raises.
 
     Those of later than a day from `now` (None: from this moment) are not read.
     """
-    path = hits_file(folder)
+    path = hits_file(place)
     if path is None:
         return KeptHits(problem=_NO_HOME)
     return _read(path, (now or datetime.now(UTC)) + CLOCKS_DIFFER)
 
 
-def clear_hits(folder: Path, record_ids: Iterable[str] | None = None) -> int:
+def clear_hits(place: Place, record_ids: Iterable[str] | None = None) -> int:
     """Forget the hits on these records, or all of them with the file; of how many records there were any.
 
     Raises StorageError.
     """
-    path = _file_or_failure(folder)
+    path = _file_or_failure(place)
     if not exists(path):
         return 0
     with locked(path, LOCK_SECONDS):
@@ -147,20 +151,20 @@ def clear_hits(folder: Path, record_ids: Iterable[str] | None = None) -> int:
             raise StorageError(kept.problem)
         gone = kept.hits.keys() & set(record_ids)
         if gone:
-            _write(path, folder, {name: hit for name, hit in kept.hits.items() if name not in gone})
+            _write(path, place, {name: hit for name, hit in kept.hits.items() if name not in gone})
         return len(gone)
 
 
 def shown_ways(ways: Mapping[str, int]) -> dict[str, int]:
     """Those that this version knows, and how many others."""
-    shown = {way: count for way, count in ways.items() if way in WAYS}
+    shown: dict[str, int] = {way: ways[way] for way in WAYS if way in ways}
     others = sum(count for way, count in ways.items() if way not in WAYS)
     return {**shown, OTHER_WAY: others} if others else shown
 
 
-def why_not_kept(folder: Path) -> str | None:
-    """Why hits of a folder cannot be written, as far as that can be told without writing; None if they can."""
-    path = hits_file(folder)
+def why_not_kept(place: Place) -> str | None:
+    """Why hits of a place cannot be written, as far as that can be told without writing; None if they can."""
+    path = hits_file(place)
     if path is None:
         return _NO_HOME
     there = next((one for one in (path, *path.parents) if exists(one)), path)
@@ -176,15 +180,20 @@ def why_not_kept(folder: Path) -> str | None:
 _NO_HOME: Final = "there is no home folder to keep hits in: set HOME or XDG_STATE_HOME"
 
 
-def _real(folder: Path) -> str:
+def _real(place: Place) -> list[str]:
+    """Each path once, in the order of their names. A folder that is a pool by itself is the same as a workspace."""
+    return sorted({_real_path(path) for path in ([place] if isinstance(place, Path) else place)})
+
+
+def _real_path(path: Path) -> str:
     try:
-        return os.path.realpath(folder)
+        return os.path.realpath(path)
     except (OSError, ValueError):
-        return str(folder)
+        return str(path)
 
 
-def _file_or_failure(folder: Path) -> Path:
-    path = hits_file(folder)
+def _file_or_failure(place: Place) -> Path:
+    path = hits_file(place)
     if path is None:
         raise StorageError(_NO_HOME)
     return path
@@ -199,8 +208,9 @@ def _make(folder: Path) -> None:
         raise StorageError(f"{folder}: the folder cannot be made: {reason_of(error)}") from error
 
 
-def _header(folder: Path) -> bytes:
-    return json.dumps({"schema": SCHEMA, "folder": _real(folder)}).encode()
+def _header(place: Place) -> bytes:
+    about = {"folder": _real_path(place)} if isinstance(place, Path) else {"pools": _real(place)}
+    return json.dumps({"schema": SCHEMA, **about}).encode()
 
 
 def _line(record_id: str, count: int, last: str, how: str) -> bytes:
@@ -300,10 +310,10 @@ def _object(line: bytes) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _write(path: Path, folder: Path, hits: Mapping[str, KeptHit], most_bytes: int = MOST_BYTES) -> None:
+def _write(path: Path, place: Place, hits: Mapping[str, KeptHit], most_bytes: int = MOST_BYTES) -> None:
     """In place of what a file holds, as much as may stay, under its lock: what was hit last first, behind it what was
     but concluded once, maybe with many others."""
-    lines = [_header(folder)]
+    lines = [_header(place)]
     size = len(lines[0]) + 1
     for record_id, hit in sorted(hits.items(), key=_to_keep):
         added = list(_lines_of(record_id, hit))
