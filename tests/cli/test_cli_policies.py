@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from cli_runner import Runner
 
 from tried.ranking.policy import DEFAULT_POLICY, STEADY, knobs, policy_json, with_overrides
+from tried.storage.hits import record_hit
 
 NOW = "2026-11-30T00:00:00Z"
 PARAMS = {"lr": 0.1, "depth": 4, "width": 64, "dropout": 0.0}
@@ -40,6 +42,34 @@ class TestPolicies:
         )
         assert lines[2].split()[0] == "recent"
         assert lines[2].endswith("  weights.recency 0.9, half_life_days 7")
+
+    @pytest.mark.parametrize(
+        ("ranking", "active", "told"),
+        [
+            ("", "default", "* is active: the settings name no other (ranking.policy); "),
+            ('policy = "recent"', "recent", "* is active: the settings name it (ranking.policy); "),
+            ('policy = "recnt"', "default", "* is active, since there is no recnt (ranking.policy); "),
+        ],
+    )
+    def test_it_says_why_one_is_active(self, tried: Runner, config: Path, ranking: str, active: str, told: str) -> None:
+        tried.write("tried.toml", f"[ranking]\n{ranking}\n[policies.recent]\nhalf_life_days = 7\n")
+        lines = tried("policies").lines
+        assert [line.split()[1] for line in lines if line.startswith("* ")] == [active, "is"]
+        assert lines[-1] == f"{told}`tried policies NAME` shows all knobs"
+
+    def test_knobs_of_terms_that_are_off_are_remarked_upon(self, tried: Runner, config: Path) -> None:
+        tried.write(
+            "tried.toml",
+            "[policies.idle]\nhit_boost = { tau_days = 3, weight = 0.2 }\n"
+            "[policies.kept]\nhit_boost = { tau_days = 3, enabled = false }\n"
+            "[policies.used]\nhit_boost = { tau_days = 3, enabled = true }\n",
+        )
+        assert tried("policies", "idle").err == (
+            "tried: policy idle: hit_boost.tau_days and hit_boost.weight are set, but hit_boost is off:"
+            " hit_boost.enabled=true turns it on\n"
+        )
+        for quiet in (["policies", "kept"], ["policies", "used"], ["policies", "steady"], ["policies"]):
+            assert tried(*quiet).err == ""
 
     def test_one_with_every_knob(self, tried: Runner, config: Path) -> None:
         out = tried("policies", "recent").lines
@@ -180,7 +210,7 @@ class TestRank:
         for row in rows:
             score, bar = float(row.split()[1]), "".join(sign for sign in row if sign in "█▓▒░▚▀")
             assert len(bar) == round(score * 20)
-        legend = result.lines[-1]
+        legend = result.lines[-2]
         assert "▚▚ lexical_bonus" in legend
         assert "shorter by decay_penalty" in legend
         assert "hit_boost" not in legend  # nobody opened anything
@@ -199,6 +229,52 @@ class TestRank:
         last = next(row for row in tried("rank", config, "--now", NOW, *lossy).lines if "EXP-1" in row)
         assert last.split()[1].startswith("-4.")
         assert not set(last) & set("█▓▒░▚▀")
+
+    @pytest.mark.parametrize("command", [["rank", "config.yaml"], ["explain", "config.yaml", "EXP-1"]])
+    def test_what_nobody_can_want_is_remarked_upon(self, tried: Runner, config: Path, command: list[str]) -> None:
+        names = ("lexical", "structural", "recency", "importance")
+        zero = [part for name in names for part in ("--set", f"weights.{name}=0")]
+        flat = tried(*command, *zero)
+        assert (flat.status, flat.err) == (
+            0,
+            "tried: policy default: all weights are 0: every score is 0, and records are ordered by their ids\n",
+        )
+        assert tried(*command, *zero, "--set", "hit_boost.enabled=true").err == ""
+        idle = tried(*command, "--set", "hit_boost.weight=0.2", "--json")
+        told = "hit_boost.weight is set, but hit_boost is off: hit_boost.enabled=true turns it on"
+        assert (idle.status, idle.err) == (0, f"tried: policy default: {told}\n")
+        assert tried(*command, "--set", "hit_boost.weight=0.2", "--policy", "steady").err == ""
+        timeless = tried(*command, "--set", "weights.recency=0", "--set", "half_life_days=7")
+        assert timeless.err.startswith("tried: policy default: half_life_days is set, but weights.recency is 0: ")
+
+    def test_what_the_settings_were_told_of_is_not_told_again(self, tried: Runner, config: Path) -> None:
+        none = "{ lexical = 0, structural = 0, recency = 0, importance = 0 }"
+        tried.write("tried.toml", f"[policies.flat]\nweights = {none}\n")
+        assert tried("rank", config, "--policy", "flat").err.count("all weights are 0") == 1
+
+    def test_the_list_ends_with_what_is_not_plain_from_it(self, tried: Runner, config: Path) -> None:
+        recent = tried("policies", "--json").json["policies"][2]["policy_id"]
+        assert "neither" in tried("rank", config, "--now", NOW).lines[-1]
+        by_name = tried("rank", config, "--now", NOW, "--policy", "recent", "--limit", 2).lines[-1]
+        assert by_name == f"     2 of 3 · policy recent {recent}"
+        wanted = with_overrides(DEFAULT_POLICY, {"ttl_days": 90}).policy_id
+        aged = tried("rank", config, "--now", NOW, "--set", "ttl_days=90", "--limit", 1).lines[-1]
+        assert aged == f"     1 of 2 · policy default with other knobs {wanted} · 1 older than 90 days left out"
+        tried.write("tried.toml", '[ranking]\npolicy = "short"\n[policies.short]\nttl_days = 90\n')
+        assert tried("rank", config, "--now", NOW).lines[-1].endswith(" · 1 older than 90 days left out")
+
+    def test_where_all_are_too_old_that_is_said(self, tried: Runner, config: Path) -> None:
+        tried.journal(*POOL[:2])
+        gone = tried("rank", config, "--now", NOW, "--set", "ttl_days=0.5")
+        assert gone.lines == ["nothing is listed: all 2 records are older than 0.5 days (ttl_days of the policy)"]
+        filtered = tried("rank", config, "--now", NOW, "--set", "ttl_days=0.5", "--tag", "night")
+        assert filtered.lines == ["no record passes these filters; `tried pool` shows what there is"]
+
+    def test_the_legend_has_the_terms_that_occur_and_all_marks(self, tried: Runner, config: Path) -> None:
+        legend = tried("rank", config, "--now", NOW).lines[-1]
+        assert legend.split("  ")[-3:] == ["✗ dead end", "✓ worked", "· neither"]
+        assert "structural" not in legend  # the config has no architecture
+        assert "██ lexical" in legend
 
 
 class TestExplain:
@@ -249,7 +325,7 @@ class TestExplain:
         lines = tried("explain", config, "EXP-1", "--now", NOW, "--policy", "steady").lines
         assert lines[0] == f"EXP-1  by the policy steady ({STEADY.policy_id})"
         assert lines[1].startswith("It is in the list, as number ")
-        assert [line.split()[0] for line in lines[4:] if line] == [
+        assert [line.split()[0] for line in lines[4:12]] == [
             "lexical",
             "structural",
             "recency",
@@ -263,10 +339,52 @@ class TestExplain:
         assert penalty[1] == "-0.050"  # 333 days at a tau of 30 take 0.99998 of it
         assert penalty[2].startswith("−")
 
+    def test_it_says_what_the_terms_rest_on(self, tried: Runner, config: Path) -> None:
+        """The file's words are focal, loss and the names of its knobs; the record's name has the first two, and its
+        keys are words of it, too."""
+        record_hit(tried.folder, ["EXP-1", "EXP-1"], "opened", datetime(2026, 11, 27, tzinfo=UTC))
+        out = tried("explain", config, "EXP-1", "--now", NOW, "--policy", "steady").lines
+        told = {line.split()[0]: line.split(maxsplit=1)[1] for line in out[13:] if line}
+        assert told["lexical"].startswith("6 of the 6 different words of the file (100%): focal, loss, ")
+        assert told["recency"] == told["decay_penalty"] == "333 days old"
+        assert told["importance"] == "no conclusion, no hypothesis or notes, no derivation, no stated improvement"
+        assert told["lexical_bonus"] == "100% of the words; it begins at 30%"
+        assert told["hit_boost"] == "2 hits, the last 3 days ago"
+        untimed = tried("explain", config, "EXP-3", "--now", NOW, "--policy", "steady").out
+        assert "days old" not in untimed
+        assert "no hit" in untimed
+
+    def test_what_is_told_of_importance_and_of_many_words(self, tried: Runner) -> None:
+        words = "alpha bravo charlie delta echo foxtrot golf hotel india juliett"
+        tried.journal(
+            {**run("EXP-4", "quiet", "2026-11-29"), "notes": words, "conclusion": {"headline": "diverged"}},
+            {**run("EXP-5", "loud", None), "verdict": "dead_end", "hypothesis": "it may work"},
+        )
+        config = tried.write("config.yaml", f"# {words} kilo lima\nlr: 0.1\ndepth: 4\nwidth: 64\n")
+        out = tried("explain", config, "EXP-4", "--now", NOW).out
+        assert "(" in out
+        assert ": alpha, bravo, charlie, delta, echo, foxtrot, golf, hotel, … and " in out
+        assert "importance  a conclusion, a hypothesis or notes; no derivation, no stated improvement\n" in out
+        out = tried("explain", config, "EXP-5", "--now", NOW).out
+        assert "a hypothesis or notes, a dead end; " in out
+
     def test_a_record_that_there_is_not(self, tried: Runner, config: Path) -> None:
         result = tried("explain", config, "EXP-9")
         assert (result.status, result.out) == (2, "")
         assert "EXP-9" in result.err
+        answered = tried("explain", config, "EXP-9", "--json")
+        assert answered.status == 2
+        assert (answered.json["record"], answered.json["dropped_by"], answered.json["of"]) == (None, "unknown", 3)
+        assert answered.err == result.err
+
+    def test_without_a_pool_it_is_as_with_the_list(self, tried: Runner) -> None:
+        config = tried.write("config.yaml", CONFIG)
+        listed, explained = tried("rank", config), tried("explain", config, "EXP-1")
+        assert (explained.status, explained.out, explained.err) == (listed.status, "", listed.err)
+        assert listed.status == 0
+        assert explained.err.startswith("tried: no past experiments found in ")
+        answered = tried("explain", config, "EXP-1", "--json")
+        assert (answered.status, answered.json["dropped_by"], answered.json["of"]) == (0, "unknown", 0)
 
     @pytest.mark.parametrize(
         ("file", "told"),

@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from tried.cli.failure import Failure
 from tried.cli.files import must_exist
-from tried.cli.options import AsJson, Now, Pools, folder_of, now_from, open_workspace, tell_of_unread
-from tried.cli.output import console, line_of, write_json
+from tried.cli.hits import tell_of_unread_hits
+from tried.cli.options import AsJson, Now, Pools, empty_pool_advice, folder_of, now_from, open_workspace, tell_of_unread
+from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.policy_options import Overrides, PolicyName, requested
 from tried.cli.rank import query_of_file
 from tried.cli.selecting import record_named
@@ -20,6 +22,7 @@ from tried.render.document import to_plain
 from tried.render.escape import plain, shortened
 from tried.render.explanations import ANSWER_LENGTH, explanation_report
 from tried.render.hover import breakdown_block
+from tried.render.reasons import reasons
 from tried.settings.requested_policy import RequestedPolicy
 
 
@@ -54,6 +57,7 @@ def explain(
     workspace = open_workspace(folder_of(file), pools)
     tell_of_unread(workspace, pools)
     asked = requested(workspace, policy, overrides)
+    tell_of_unread_hits(workspace, asked.policy)
     query = dataclasses.replace(
         query_of_file(file, workspace, "`tried rank --text` ranks by free text"),
         research_line=research_line,
@@ -61,11 +65,19 @@ def explain(
         source=source,
     )
     question = Question(workspace.snapshot, query, asked.policy, moment, workspace.hits)
-    wanted = record_named(workspace, record, pools).id
+    wanted, unknown = record, None
+    try:
+        wanted = record_named(workspace, record, pools).id if workspace.snapshot else record
+    except Failure as error:
+        unknown = error
     explanation = explanation_of(wanted, workspace.snapshot, question, limit or workspace.settings.ranking.limit)
     if as_json:
         write_json(explanation_report(explanation, asked))
-    else:
+    if unknown is not None:
+        raise unknown
+    if not workspace.snapshot:
+        complain(empty_pool_advice(workspace, pools))
+    elif not as_json:
         _print(explanation, asked)
 
 
@@ -83,3 +95,9 @@ def _print(explanation: Explanation, asked: RequestedPolicy) -> None:
         out.print(line_of(""))
         for row in to_plain([breakdown_block(explanation.scored.terms, explanation.scored.score)]).splitlines():
             out.print(line_of(row.rstrip()))
+        told = list(reasons(explanation))
+        width = max((len(name) for name, _ in told), default=0)
+        if told:
+            out.print(line_of(""))
+        for name, reason in told:
+            out.print(line_of((f"{name:<{width}}  ", "dim"), reason))

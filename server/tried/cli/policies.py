@@ -9,9 +9,12 @@ import typer
 from tried.cli.failure import Failure
 from tried.cli.options import AsJson, folder_of_here
 from tried.cli.output import complain, console, line_of, write_json
+from tried.cli.policy_options import tell_remarks
 from tried.ranking.policy import DEFAULT_POLICY, PRESETS, Policy, PolicyError, knobs
+from tried.ranking.policy_remarks import knobs_set, remarks_on
 from tried.render.escape import plain
 from tried.render.explanations import changed_knobs, knob_of, knob_text, policies_report
+from tried.settings.model import Settings
 from tried.settings.policies import policy_names, policy_of
 from tried.settings.requested_policy import active_name
 from tried.workspace import Workspace
@@ -37,10 +40,13 @@ def policies(
     elif name:
         _print_knobs(name, shown[0][1], is_active=name == active)
     else:
-        _print_list(shown, active)
+        _print_list(shown, active, settings.ranking.policy)
+    if name and (own := settings.policies.get(name)) is not None:
+        tell_remarks(name, remarks_on(own, knobs_set(own)), workspace.settings_problems)
 
 
-def _print_list(shown: list[tuple[str, Policy]], active: str) -> None:
+def _print_list(shown: list[tuple[str, Policy]], active: str, named: str) -> None:
+    """`named` is the policy that the settings name, which is the active one if there is such a one."""
     out = console()
     width = max(len(plain(name)) for name, _ in shown)
     for name, policy in shown:
@@ -54,8 +60,15 @@ def _print_list(shown: list[tuple[str, Policy]], active: str) -> None:
                 f"  {changes or 'as tried comes'}",
             )
         )
-    told = "* is active: [ranking] policy in tried.toml names it; `tried policies NAME` shows all knobs"
-    out.print(line_of((told, "dim")))
+    out.print(line_of((f"* is active{_why_active(active, named)}; `tried policies NAME` shows all knobs", "dim")))
+
+
+def _why_active(active: str, named: str) -> str:
+    """The default one is so without a word about it."""
+    if active != named:
+        return f", since there is no {plain(named)} (ranking.policy)"
+    is_named = active != Settings().ranking.policy
+    return ": the settings name it (ranking.policy)" if is_named else ": the settings name no other (ranking.policy)"
 
 
 def _print_knobs(name: str, policy: Policy, *, is_active: bool) -> None:

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from tried.cli.failure import Failure
+from tried.cli.output import complain
 from tried.ranking.policy import Policy, PolicyError
 from tried.settings.requested_policy import RequestedPolicy, overrides_from, requested_policy
+from tried.settings.sources import SettingsProblem
 from tried.workspace import Workspace
 
 PolicyName = Annotated[
@@ -38,13 +40,23 @@ def chosen_policy(workspace: Workspace, name: str | None, overrides: Iterable[st
 
 
 def requested(workspace: Workspace, name: str | None, overrides: Iterable[str] | None) -> RequestedPolicy:
-    """The same with its name. Raises Failure."""
+    """The same with its name; what of it nobody can want is told on stderr. Raises Failure."""
     settings = workspace.settings
     try:
         asked = requested_policy(settings, name)
     except PolicyError as error:
         raise Failure(str(error)) from error
     try:
-        return requested_policy(settings, name, overrides_from(overrides)) if overrides else asked
+        asked = requested_policy(settings, name, overrides_from(overrides)) if overrides else asked
     except PolicyError as error:
         raise Failure("; ".join(f"--set {problem}" for problem in error.problems)) from error
+    tell_remarks(asked.name, asked.remarks, workspace.settings_problems)
+    return asked
+
+
+def tell_remarks(name: str, remarks: Iterable[str], problems: Iterable[SettingsProblem] = ()) -> None:
+    """On stderr what of a policy nobody can want, but for what was told as one of the `problems` of settings."""
+    told = [str(problem) for problem in problems]
+    for remark in remarks:
+        if not any(remark in each for each in told):
+            complain(f"policy {name}: {remark}")

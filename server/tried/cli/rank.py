@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from tried.architecture import ArchitectureFingerprint
 from tried.cli.failure import Failure
 from tried.cli.files import must_exist, read_config
+from tried.cli.hits import tell_of_unread_hits
 from tried.cli.options import (
     AsJson,
     Now,
@@ -27,7 +28,7 @@ from tried.cli.options import (
 )
 from tried.cli.output import complain, console, line_of, write_json
 from tried.cli.policy_options import Overrides, PolicyName, requested
-from tried.cli.ranking_text import how_ordered, print_ranking
+from tried.cli.ranking_text import how_ordered, nothing_left, print_ranking, too_old, what_is_listed
 from tried.ranking.query import RetrievalQuery
 from tried.render.reports import ranking_report
 from tried.settings.requested_policy import RequestedPolicy
@@ -76,6 +77,7 @@ def rank(
     workspace = open_workspace(folder_of(file) if file else folder_of_here(), pools)
     tell_of_unread(workspace, pools)
     asked = requested(workspace, policy, overrides)
+    tell_of_unread_hits(workspace, asked.policy)
     query = (
         query_of_file(file, workspace)
         if file
@@ -90,10 +92,13 @@ def rank(
         if remark := how_ordered(query, ranking[0]):
             console().print(line_of(remark))
         print_ranking(ranking, workspace.snapshot, moment)
+        if told := what_is_listed(len(ranking), query, workspace.snapshot.index, moment, asked):
+            console().print(line_of((f"     {told}", "dim")))
     elif not workspace.snapshot:
         complain(empty_pool_advice(workspace, pools))
     else:
-        console().print(line_of("no record passes these filters; `tried pool` shows what there is"))
+        old = too_old(query, workspace.snapshot.index, moment, asked.policy)
+        console().print(line_of(nothing_left(old, asked.policy)))
     if trace is not None or workspace.settings.trace.enabled:
         _trace(query, workspace, moment, limit, asked, trace, trace_text)
 

@@ -13,11 +13,15 @@ from tried.pool.history.run import Ending
 from tried.pool.pool import PoolSnapshot
 from tried.pool.sources.tables.results_table import KIND as RESULTS_TABLE
 from tried.ranking.breakdown import ScoredRecord
+from tried.ranking.index import RankingIndex
+from tried.ranking.policy import Policy
 from tried.ranking.query import RetrievalQuery
+from tried.ranking.rank import passing
 from tried.ranking.tokenizer import tokenize
 from tried.record_names import native_ids
 from tried.render.escape import plain, shortened
 from tried.render.words import CELLS_PER_POINT, MARKS, ending_of, number, when
+from tried.settings.requested_policy import RequestedPolicy
 
 SHADES = (
     ("lexical", "█", "cyan"),
@@ -82,16 +86,55 @@ def print_ranking(ranking: Sequence[ScoredRecord], snapshot: PoolSnapshot, now: 
 
 
 def _legend(ranking: Sequence[ScoredRecord]) -> Text:
-    """The four that are always there, and those of the others that occur."""
+    """The terms that occur in these scores, and the marks."""
     occurring = {term.name for scored in ranking for term in scored.terms if term.value}
     legend = Text("     ")
-    for name, block, style in (*SHADES, *(shade for shade in OPTIONAL_SHADES if shade[0] in occurring)):
-        legend.append(f"{block * 2} ", style)
-        legend.append(f"{name}  ")
+    for name, block, style in (*SHADES, *OPTIONAL_SHADES):
+        if name in occurring:
+            legend.append(f"{block * 2} ", style)
+            legend.append(f"{name}  ")
     if PENALTY in occurring:
         legend.append(f"shorter by {PENALTY}  ")
-    legend.append(f"{MARKS['dead_end']} dead end  {MARKS['worked']} worked")
+    legend.append(f"{MARKS['dead_end']} dead end  {MARKS['worked']} worked  {MARKS['open']} neither")
     return legend
+
+
+def what_is_listed(
+    listed: int, query: RetrievalQuery, index: RankingIndex, now: datetime, asked: RequestedPolicy
+) -> str | None:
+    """How many there are if more than are `listed`, by which policy if by another than the default one, and what was
+    left out for its age; None where there is nothing of that."""
+    policy, parts = asked.policy, []
+    of = len(passing(query, index, now=now, policy=policy))
+    if of > listed:
+        parts.append(f"{listed:,} of {of:,}")
+    if asked.name != "default" or asked.has_overrides:
+        changed = " with other knobs" if asked.has_overrides else ""
+        parts.append(f"policy {plain(asked.name)}{changed} {policy.policy_id}")
+    if old := too_old(query, index, now, policy):
+        parts.append(f"{old:,} older than {_ttl(policy)} left out")
+    return " · ".join(parts) or None
+
+
+def too_old(query: RetrievalQuery, index: RankingIndex, now: datetime, policy: Policy) -> int:
+    """How many records pass the filters and are left out for their age alone."""
+    if policy.ttl_days is None:
+        return 0
+    lasting = policy.model_copy(update={"ttl_days": None})
+    return len(passing(query, index, now=now, policy=lasting)) - len(passing(query, index, now=now, policy=policy))
+
+
+def nothing_left(old: int, policy: Policy) -> str:
+    """Of a list without a record, though there is a pool."""
+    if not old:
+        return "no record passes these filters; `tried pool` shows what there is"
+    all_of_them = "the one record is" if old == 1 else f"all {old:,} records are"
+    return f"nothing is listed: {all_of_them} older than {_ttl(policy)} (ttl_days of the policy)"
+
+
+def _ttl(policy: Policy) -> str:
+    days = policy.ttl_days or 0.0
+    return f"{days:,g} day{'' if days == 1 else 's'}"
 
 
 def bar_of(scored: ScoredRecord, point: float = CELLS_PER_POINT) -> Text:

@@ -20,7 +20,8 @@ DroppedBy = Literal["filter", "ttl", "cut", "unknown"]
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """`answer` is one or two sentences. `rank` (from 1) and `scored` are given where the record is ranked, among `of`
-    records. `dropped_by` is None where it is listed."""
+    records. `dropped_by` is None where it is listed. `held` are the file's different words that the record holds, of
+    so many `words`; the terms of `scored` have their inputs."""
 
     record: str | None
     answer: str
@@ -28,6 +29,8 @@ class Explanation:
     rank: int | None = None
     scored: ScoredRecord | None = None
     dropped_by: DroppedBy | None = None
+    held: tuple[str, ...] = ()
+    words: int = 0
 
 
 def explanation_of(
@@ -42,16 +45,19 @@ def explanation_of(
     if question is None:
         return Explanation(record.id, NO_LIST, of)
     query, index, now, policy = question.query, snapshot.index, question.now, question.policy
-    placing = placing_of([record.id], query, index, now=now, policy=policy, hits=question.hits, among=question.among)
+    placing = placing_of(
+        [record.id], query, index, now=now, policy=policy, hits=question.hits, among=question.among, detailed=True
+    )
     if placing is None:
         dropped_by, why = why_unranked(record, question)
         return Explanation(record.id, why, of, dropped_by=dropped_by)
     place, own = len(placing.above) + 1, placing.best
     if place <= limit:
-        return Explanation(record.id, f"It is in the list, as number {place:,}.", of, place, own)
+        answer = f"It is in the list, as number {place:,}."
+        return Explanation(record.id, answer, of, place, own, None, placing.held, placing.terms)
     listed = rank(query, index, now=now, limit=limit, policy=policy, hits=question.hits, among=question.among)
     answer = below_the_cut(own, place, of, limit, listed[-1] if listed else None)
-    return Explanation(record.id, answer, of, place, own, "cut")
+    return Explanation(record.id, answer, of, place, own, "cut", placing.held, placing.terms)
 
 
 def _candidates(question: Question) -> list[str]:
