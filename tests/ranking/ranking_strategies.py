@@ -37,6 +37,7 @@ embeddings = st.builds(
 timestamps = st.one_of(
     st.none(),
     st.just("soon"),
+    st.sampled_from(("0001-01-01T00:00:01Z", "1650-06-07T08:09:10.123457Z", "9999-12-31T23:59:59.999999Z")),
     st.floats(-5, 4000).map(lambda days: (NOW - timedelta(days=days)).isoformat()),
 )
 

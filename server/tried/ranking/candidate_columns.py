@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from tried.pool.outcome import Fact
 from tried.ranking.bag import FIELD_LIMIT
 from tried.ranking.candidates import Candidates
-from tried.ranking.features import COSINE_SHARE, LEXICAL_SHARE, Features, QueryFeatures, TtlState, faded
-from tried.ranking.hits import Hit, Hits
+from tried.ranking.features import COSINE_SHARE, LEXICAL_SHARE, Features, QueryFeatures, TtlState, faded, halved
+from tried.ranking.hits import Hits
 from tried.ranking.policy import Policy
 from tried.ranking.query import RetrievalQuery
 from tried.ranking.scoring import WeightInForce, hit_boost, weights_in_force
@@ -29,6 +29,7 @@ from tried.ranking.signals import (
     Column,
     age_in_days,
     ages_in_days,
+    approximate_faded,
     approximate_halved,
     bm25,
     cosines,
@@ -36,8 +37,15 @@ from tried.ranking.signals import (
 )
 from tried.ranking.tokenizer import tokenize
 
-ACCURACY: Final = 1e-9
-"""More than twice what an approximate score can be off, for weights that sum to 1: the last bits of exponentials."""
+ACCURACY: Final = 1e-12
+"""Far more than two exponentials can be off, for a weight of 1."""
+ROUNDING: Final = 1e-14
+"""Some forty times the last bit of a sum, for one of 1."""
+
+_NO_TIME: Final = np.iinfo(np.int64).min
+
+_AT_ONCE: Final = 256
+"""Candidates of which terms are looked up together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,40 +104,71 @@ class CandidateColumns:
 
     @cached_property
     def margin(self) -> float:
-        """A record whose approximate score lies so far below another's cannot be above it."""
-        optional = (self.policy.lexical_bonus, self.policy.hit_boost, self.policy.decay_penalty)
-        return ACCURACY * (1.0 + sum(each.weight for each in optional if each.enabled))
+        """A record whose approximate score lies so far below another's cannot be above it: last bits of exponentials,
+        and what they can change in the rounding of the sum."""
+        policy = self.policy
+        optional = (policy.lexical_bonus, policy.hit_boost, policy.decay_penalty)
+        most = 1.0 + sum(each.weight for each in optional if each.enabled)
+        penalty = policy.decay_penalty.weight if policy.decay_penalty.enabled else 0.0
+        return ACCURACY * (1.0 + penalty) + ROUNDING * most
 
     @cached_property
     def approximate_scores(self) -> Column:
         """Of all candidates, but for the last bits of exponentials: numpy's are not the C library's."""
-        weights, policy = self.weights, self.policy
-        ages = np.concatenate([ages_in_days(part, self.now) for part in self.parts])
-        comparable = ~np.isnan(self.cosine)
-        mixed = LEXICAL_SHARE * self.words + COSINE_SHARE * self.cosine
-        facts = np.concatenate([part.segment.facts[part.rows] for part in self.parts])
+        ages = self._ages_of_all
+        return self._scores(
+            slice(None),
+            approximate_halved(ages, self.policy.half_life_days),
+            approximate_faded(ages, self.policy.decay_penalty.tau_days) if self.policy.decay_penalty.enabled else None,
+        )
+
+    def exact_scores(self, places: Sequence[int]) -> Column:
+        """Of the candidates at these places, to the last bit what the formula gives."""
+        chosen = np.array(places, np.intp)
+        times, inverse = np.unique(self._times_of_all[chosen], return_inverse=True)
+        known = [None if time == _NO_TIME else age_in_days(moment_of(time), self.now) for time in times.tolist()]
+        penalty, half_life = self.policy.decay_penalty, self.policy.half_life_days
+        recencies = np.array([halved(age, half_life) for age in known], np.float64)[inverse]
+        left = [1.0 if age is None else faded(age, penalty.tau_days) for age in known] if penalty.enabled else None
+        return self._scores(chosen, recencies, np.array(left, np.float64)[inverse] if left is not None else None)
+
+    def _scores(self, chosen: NDArray[np.intp] | slice, recencies: Column, left: Column | None) -> Column:
+        """The terms' values, added in their order; `left` is what age has left of each."""
+        policy, words, cosine = self.policy, self.words[chosen], self.cosine[chosen]
         signals = {
-            "lexical": np.where(comparable, mixed, self.words),
-            "structural": self.structural,
-            "recency": approximate_halved(ages, policy.half_life_days),
-            "importance": IMPORTANCE[facts],
+            "lexical": np.where(np.isnan(cosine), words, LEXICAL_SHARE * words + COSINE_SHARE * cosine),
+            "structural": self.structural[chosen],
+            "recency": recencies,
+            "importance": self._importance[chosen],
         }
-        scores = np.zeros(len(self))
+        scores = np.zeros(len(words))
         for name, signal in signals.items():
-            scores += weights[name].value * signal
+            scores += self.weights[name].value * signal
         if policy.lexical_bonus.enabled:
-            scores += self._bonuses()
+            scores += self._bonuses[chosen]
         if policy.hit_boost.enabled:
-            for place, hit in self._hit_places:
-                freshness = faded(age_in_days(hit.last, self.now), policy.hit_boost.tau_days)
-                scores[place] += hit_boost(hit.count, freshness, policy.hit_boost)
-        if policy.decay_penalty.enabled:
-            with np.errstate(over="ignore"):
-                left = np.exp(-np.maximum(ages, 0.0) / policy.decay_penalty.tau_days)
-            left = np.where(np.isnan(ages), 1.0, left)
-            scores -= policy.decay_penalty.weight * (1.0 - left)
+            scores += self._boosts[chosen]
+        if left is not None:
+            scores += 0.0 - policy.decay_penalty.weight * (1.0 - left)
         return scores
 
+    @cached_property
+    def _ages_of_all(self) -> Column:
+        return np.concatenate([ages_in_days(part, self.now) for part in self.parts])
+
+    @cached_property
+    def _times_of_all(self) -> NDArray[np.int64]:
+        """Microseconds since 1970; _NO_TIME without a timestamp."""
+        segments = [(part.segment, part.rows) for part in self.parts]
+        return np.concatenate(
+            [np.where(segment.timed[rows], segment.times[rows], _NO_TIME) for segment, rows in segments]
+        )
+
+    @cached_property
+    def _importance(self) -> Column:
+        return np.concatenate([IMPORTANCE[part.segment.facts[part.rows]] for part in self.parts])
+
+    @cached_property
     def _bonuses(self) -> Column:
         knobs = self.policy.lexical_bonus
         terms = self.query.terms[: knobs.term_cap]
@@ -141,9 +180,33 @@ class CandidateColumns:
         return knobs.weight * np.clip((ratios - knobs.min_ratio) / (1.0 - knobs.min_ratio), 0.0, 1.0)
 
     @cached_property
-    def _hit_places(self) -> list[tuple[int, Hit]]:
-        found = ((self.place_of(record_id), hit) for record_id, hit in self.hits.items())
-        return [(place, hit) for place, hit in found if place is not None]
+    def _boosts(self) -> Column:
+        """Of each candidate that was of use to somebody, by the formula itself; there are few of them."""
+        knobs, boosts = self.policy.hit_boost, np.zeros(len(self))
+        for part, before in zip(self.parts, self._starts, strict=True):
+            found = [(row, hit) for id, hit in self.hits.items() if (row := part.segment.rows.get(id)) is not None]
+            rows = np.array([row for row, _ in found], np.intp)
+            at = before + np.searchsorted(part.rows, rows)
+            for (_, hit), place, passes in zip(found, at.tolist(), part.mask[rows].tolist(), strict=True):
+                if passes:
+                    freshness = faded(age_in_days(hit.last, self.now), knobs.tau_days)
+                    boosts[place] = hit_boost(hit.count, freshness, knobs)
+        return boosts
+
+    def first(self, limit: int | None) -> list[int]:
+        """The places of the first `limit` candidates, best first, ties by id."""
+        size = len(self)
+        contenders = list(range(size))
+        if limit is not None and limit < size:
+            scores = self.approximate_scores
+            threshold = np.partition(scores, size - limit)[size - limit]
+            contenders = np.flatnonzero(scores >= threshold - self.margin).tolist()
+        return self.ordered(contenders)[:limit]
+
+    def ordered(self, places: Sequence[int]) -> list[int]:
+        """Best first, ties by id."""
+        ranked = zip((-self.exact_scores(places)).tolist(), map(self.id_at, places), places, strict=True)
+        return [place for _, _, place in sorted(ranked)]
 
     def place_of(self, record_id: str) -> int | None:
         """None if it is no candidate."""
@@ -162,8 +225,11 @@ class CandidateColumns:
         all terms if `detailed`."""
         bonus = self.policy.lexical_bonus
         terms = self.query.terms if detailed else self.query.terms[: bonus.term_cap] if bonus.enabled else None
-        matched = self._matched(terms, places) if terms is not None else [None] * len(places)
-        return [self._features(place, found) for place, found in zip(places, matched, strict=True)]
+        found: list[Features] = []
+        for few in (places[start : start + _AT_ONCE] for start in range(0, len(places), _AT_ONCE)):
+            matched = self._matched(terms, few) if terms is not None else [None] * len(few)
+            found += map(self._features, few, matched)
+        return found
 
     def _features(self, place: int, matched: int | None) -> Features:
         segment, row = self._row(place)

@@ -8,8 +8,10 @@ every policy that leaves the same candidates in.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final, TypeAlias
 
 from tried.ranking.bag import FIELD_LIMIT
 from tried.ranking.breakdown import Term
@@ -18,10 +20,19 @@ from tried.ranking.hits import NO_HITS, Hits
 from tried.ranking.index import RankingIndex
 from tried.ranking.policy import Policy
 from tried.ranking.query import RetrievalQuery
-from tried.ranking.rank import best_places, columns_of
+from tried.ranking.rank import columns_of
 from tried.ranking.scoring import WeightInForce, score_of, terms_of, weights_in_force
 from tried.ranking.signals import QUERY_TERM_LIMIT
 from tried.ranking.tokenizer import tokenize
+
+Pause: TypeAlias = Callable[[], object]
+"""Called now and then amid long work, for whoever does it beside something more urgent."""
+
+_PIECE: Final = 128
+
+
+def no_pause() -> None:
+    """For whoever has nothing else to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +77,33 @@ def scored_candidates(
     policy: Policy,
     hits: Hits = NO_HITS,
     cap: int | None = None,
+    pause: Pause = no_pause,
 ) -> ScoredCandidates:
-    """The first `cap` candidates of a ranking (None: all), with everything that another policy may ask for."""
+    """The first `cap` candidates of a ranking (None: all), with everything that another policy may ask for.
+
+    No breakdown is made of them: `best_of` makes those of the few that are results.
+    """
     columns = columns_of(query, index, now=now, policy=policy, hits=hits)
     if columns is None:
         terms = tokenize(query.text[:FIELD_LIMIT])[:QUERY_TERM_LIMIT]
         return ScoredCandidates(QueryFeatures(tuple(dict.fromkeys(terms)), 0.0, {}), policy, 0, ())
-    places = best_places(columns, cap)
-    features = columns.features(places, detailed=True)
-    found = [
-        CandidateSnapshot(columns.id_at(place), "", each, decay_of(each, policy))
-        for place, each in zip(places, features, strict=True)
-    ]
-    whole = ScoredCandidates(columns.query, policy, len(columns), tuple(found))
-    best = [each.candidate for each in rank_snapshot(whole, policy, cap)]
-    named = tuple(CandidateSnapshot(each.id, index.reader(each.id).name, each.features, each.decay) for each in best)
-    return ScoredCandidates(columns.query, policy, len(columns), named)
+    pause()
+    places = columns.first(cap)
+    found: list[CandidateSnapshot] = []
+    for start in range(0, len(places), _PIECE):
+        pause()
+        piece = places[start : start + _PIECE]
+        for place, features in zip(piece, columns.features(piece, detailed=True), strict=True):
+            record_id = columns.id_at(place)
+            name = index.reader(record_id).name
+            found.append(CandidateSnapshot(record_id, name, features, decay_of(features, policy)))
+    return ScoredCandidates(columns.query, policy, len(columns), tuple(found))
+
+
+def best_of(scored: ScoredCandidates, limit: int | None = None) -> list[RankedCandidate]:
+    """The first `limit` under the policy that they were scored by: they stand in that order already."""
+    weights = weights_in_force(scored.policy, scored.query.missing)
+    return [_ranked(each, scored, weights, scored.policy) for each in scored.candidates[:limit]]
 
 
 def rank_snapshot(scored: ScoredCandidates, policy: Policy, limit: int | None = None) -> list[RankedCandidate]:

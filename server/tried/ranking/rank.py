@@ -1,7 +1,7 @@
 """Ranks records against a query under a policy: the one way of editor, command line, explanation and evaluation.
 
-Two phases: all candidates are scored in arrays, up to the last bits (`candidate_columns.py`); then those that can be
-among the first `limit` are scored by the formula itself (`scoring.py`), which makes their breakdown, and sorted.
+Two phases: all candidates are scored in arrays (`candidate_columns.py`), which puts them in order; then the first
+`limit` are scored by the formula itself (`scoring.py`), which makes their breakdown.
 
 Invariant: no I/O, no clock, no random numbers; ties break on record id.
 Invariant: `score` is the left-to-right sum of the terms' values.
@@ -13,12 +13,12 @@ import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from tried.pool.record import Direction, ExperimentRecord
-from tried.ranking.breakdown import ScoreComponents, ScoredRecord, Term
+from tried.ranking.breakdown import ScoredRecord
 from tried.ranking.candidate_columns import CandidateColumns
 from tried.ranking.candidates import Candidates, candidates_of
 from tried.ranking.features import decay_of
@@ -31,9 +31,6 @@ from tried.ranking.signals import in_utc
 
 Likeness: TypeAlias = Callable[[str], Hashable]
 """For the id of a record something that is equal for records that are alike."""
-
-_MANY_ALIKE: Final = 5_000
-"""Records of one score up to which a place among them is told to the last bit."""
 
 
 def rank(
@@ -66,11 +63,10 @@ def rank(
     index = candidates if isinstance(candidates, RankingIndex) else RankingIndex.of(candidates, directions)
     if limit == 0 or (columns := columns_of(query, index, now=now, policy=policy, hits=hits, among=among)) is None:
         return []
-    ranked = _best(columns, limit, detailed) if alike is None else _best_of_each(columns, limit, alike, detailed)
-    listed = {result.id for result in ranked}
-    places = [columns.place_of(record_id) for record_id in sorted(set(also) - listed)]
-    others = sorted(_results(columns, [place for place in places if place is not None], detailed), key=_order)
-    return [_scored(result, index) for result in (*ranked, *others)]
+    ranked = columns.first(limit) if alike is None else _best_of_each(columns, limit, alike)
+    asked = {place for record_id in also if (place := columns.place_of(record_id)) is not None}
+    places = [*ranked, *columns.ordered(sorted(asked.difference(ranked)))]
+    return _scored(columns, places, index, detailed)
 
 
 def columns_of(
@@ -109,10 +105,13 @@ def passing(
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """The best of some records, and the ids of all candidates that rank above it, in no order."""
+    """The best of some records, and the ids of all candidates that rank above it, in no order. `held`: which of the
+    query's different terms it holds, in their order, where details were asked for, of so many `terms`."""
 
     best: ScoredRecord
     above: tuple[str, ...]
+    held: tuple[str, ...] = ()
+    terms: int = 0
 
 
 def placing_of(
@@ -133,15 +132,20 @@ def placing_of(
     places = [place for record_id in record_ids if (place := columns.place_of(record_id)) is not None]
     if not places:
         return None
-    best = min(_results(columns, places, detailed), key=_order)
+    first = columns.ordered(places)[0]
+    (best,) = _scored(columns, [first], index, detailed)
     scores = columns.approximate_scores
     clear = np.flatnonzero(scores > best.score + columns.margin).tolist()
-    near = np.flatnonzero(np.abs(scores - best.score) <= columns.margin).tolist()
-    if len(near) <= _MANY_ALIKE:
-        close = [result.id for result in _results(columns, near) if _order(result) < _order(best)]
-    else:  # a pool of copies: their last bits are not worth the wait
-        close = [record_id for place in near if (record_id := columns.id_at(place)) < best.id]
-    return Placing(_scored(best, index), (*map(columns.id_at, clear), *close))
+    near = columns.ordered(np.flatnonzero(np.abs(scores - best.score) <= columns.margin).tolist())
+    close = near[: near.index(first)]
+    held = _held(columns, first) if detailed else ()
+    return Placing(best, tuple(map(columns.id_at, (*clear, *close))), held, len(columns.query.terms))
+
+
+def _held(columns: CandidateColumns, place: int) -> tuple[str, ...]:
+    """The query's terms that a candidate holds."""
+    matched = columns.features([place], detailed=True)[0].matched
+    return tuple(term for number, term in enumerate(columns.query.terms) if (matched or 0) >> number & 1)
 
 
 def rank_of(
@@ -164,58 +168,27 @@ def _parts(
     return [part for segment in index.segments if len((part := candidates_of(segment, query, now, among)).rows)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """A scored record of which so far only the id is known."""
-
-    id: str
-    score: float
-    components: ScoreComponents
-    terms: tuple[Term, ...]
-
-
-def _scored(result: _Result, index: RankingIndex) -> ScoredRecord:
-    return ScoredRecord(index.reader(result.id), result.score, result.components, result.terms)
-
-
-def _order(result: _Result) -> tuple[float, str]:
-    return -result.score, result.id
-
-
-def _results(columns: CandidateColumns, places: Sequence[int], detailed: bool = False) -> list[_Result]:
+def _scored(
+    columns: CandidateColumns, places: Sequence[int], index: RankingIndex, detailed: bool = False
+) -> list[ScoredRecord]:
     """The formula itself, for the candidates at these places, in their order."""
     found = []
     for place, features in zip(places, columns.features(places, detailed=detailed), strict=True):
         decay = decay_of(features, columns.policy)
         terms = terms_of(features, decay, columns.query, columns.weights, columns.policy, detailed=detailed)
-        found.append(_Result(columns.id_at(place), score_of(terms), components_of(features, decay), terms))
+        record = index.reader(columns.id_at(place))
+        found.append(ScoredRecord(record, score_of(terms), components_of(features, decay), terms))
     return found
 
 
-def best_places(columns: CandidateColumns, limit: int | None) -> list[int]:
-    """The places of all candidates that can be among the first `limit`."""
-    size = len(columns)
-    if limit is None or limit >= size:
-        return list(range(size))
-    scores = columns.approximate_scores
-    threshold = np.partition(scores, size - limit)[size - limit]
-    places: list[int] = np.flatnonzero(scores >= threshold - columns.margin).tolist()
-    return places
-
-
-def _best(columns: CandidateColumns, limit: int | None, detailed: bool) -> list[_Result]:
-    """The first `limit` results, in order."""
-    return sorted(_results(columns, best_places(columns, limit), detailed), key=_order)[:limit]
-
-
-def _best_of_each(columns: CandidateColumns, limit: int | None, alike: Likeness, detailed: bool) -> list[_Result]:
-    """The same of results of which no two are alike: each is the best of its kind.
+def _best_of_each(columns: CandidateColumns, limit: int | None, alike: Likeness) -> list[int]:
+    """The places of the first candidates of which no two are alike: each is the best of its kind.
 
     Down from the highest score; of a kind only those are looked at again that can be its best.
     """
     scores = columns.approximate_scores
     highest: dict[Hashable, float] = {}
-    contenders: list[tuple[int, Hashable]] = []
+    contenders: dict[int, Hashable] = {}
     least = -math.inf
     for place in np.argsort(-scores).tolist():
         score = float(scores[place])
@@ -223,12 +196,10 @@ def _best_of_each(columns: CandidateColumns, limit: int | None, alike: Likeness,
             break
         kind = alike(columns.id_at(place))
         if highest.setdefault(kind, score) - score <= columns.margin:
-            contenders.append((place, kind))
+            contenders[place] = kind
         if len(highest) == limit and least == -math.inf:
             least = score - columns.margin
-    results = _results(columns, [place for place, _ in contenders], detailed)
-    kinds = {result.id: kind for result, (_, kind) in zip(results, contenders, strict=True)}
-    first: dict[Hashable, _Result] = {}
-    for result in sorted(results, key=_order):
-        first.setdefault(kinds[result.id], result)
+    first: dict[Hashable, int] = {}
+    for place in columns.ordered(list(contenders)):
+        first.setdefault(contenders[place], place)
     return list(first.values())[:limit]

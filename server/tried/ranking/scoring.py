@@ -147,9 +147,7 @@ def _inputs(features: Features, query: QueryFeatures, policy: Policy) -> dict[st
     return {
         "lexical": lexical,
         "recency": {"age_days": features.age_days, "half_life_days": policy.half_life_days},
-        "importance": {
-            **{fact.name.lower(): fact in features.facts for fact in Fact if fact.name is not None},
-        },
+        "importance": {fact.name.lower(): fact in features.facts for fact in Fact if fact.name is not None},
         "lexical_bonus": {
             "ratio": features.overlap(len(query.terms), policy.lexical_bonus.term_cap),
             "terms": counted,

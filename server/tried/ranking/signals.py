@@ -146,6 +146,13 @@ def approximate_halved(ages_in_days: Column, half_life_days: float) -> Column:
     return np.where(np.isnan(ages_in_days), 0.0, decay)
 
 
+def approximate_faded(ages_in_days: Column, tau_days: float) -> Column:
+    """What `faded` leaves of each but for the last bits; all of what has no age."""
+    with np.errstate(over="ignore"):
+        left = np.exp(-np.maximum(ages_in_days, 0.0) / tau_days)
+    return np.where(np.isnan(ages_in_days), 1.0, left)
+
+
 def in_utc(moment: datetime) -> datetime:
     """The same moment, aware: a naive one is UTC."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
