@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -112,7 +113,7 @@ def test_the_list_has_most_hits_first_and_names(tried: Runner) -> None:
     record_hit(tried.folder, ["mlflow:11aa22bb"], "opened", now - timedelta(minutes=3, seconds=5))
     assert tried("hits").lines == [
         "10  lab:exp-3  deep  compared 10  5 h ago",
-        " 2  exp-1  base  used 1, opened 1  3 min ago",
+        " 2  exp-1  base  opened 1, used 1  3 min ago",
         " 2  gone  opened 2  3 days ago  not in the pool",
         " 1  exp-2  hot  opened 1  3 days ago",
     ]
@@ -137,7 +138,7 @@ def test_of_records_without_a_hit_it_is_said_that_there_is_none_on_them(tried: R
     assert tried("hits", "exp-1", "--json").json["records"] == []
 
 
-@pytest.mark.parametrize("arguments", [[], ["--json"], ["exp-1"], ["--clear", "--yes"]])
+@pytest.mark.parametrize("arguments", [[], ["--json"], ["--clear", "--yes"]])
 def test_without_any_hit_no_pool_is_read(tried: Runner, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
     """To look for pools below a large folder may take minutes."""
 
@@ -146,6 +147,70 @@ def test_without_any_hit_no_pool_is_read(tried: Runner, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("tried.cli.hits.open_workspace", refuse)
     assert (tried("hits", *arguments).status, tried("hits", *arguments).err) == (0, "")
+
+
+@pytest.mark.parametrize("is_hit", [False, True])
+@pytest.mark.parametrize("clear", [[], ["--json"], ["--clear", "--yes"]])
+def test_what_there_is_not_is_told_whether_anything_was_hit_or_not(
+    tried: Runner, clear: list[str], is_hit: bool
+) -> None:
+    if is_hit:
+        record_hit(tried.folder, ["exp-2"], "opened", datetime.now(UTC))
+    unknown = tried("hits", "nonsense", *clear)
+    assert (unknown.status, unknown.out) == (2, "")
+    assert unknown.err.startswith("tried: no record nonsense in the pool")
+    for records in ([], ["exp-1"]):
+        missing = tried("hits", *records, "--pool", "/nope.jsonl", *clear)
+        assert (missing.status, missing.out) == (2, "")
+        assert missing.err.startswith("tried: --pool /nope.jsonl: there is no such file or folder")
+    assert set(ways(tried)) == ({"exp-2"} if is_hit else set())
+
+
+def test_in_a_folder_without_hits_a_record_has_none(tried: Runner) -> None:
+    assert tried("hits", "exp-1", "11aa22bb").lines == ["none on exp-1"]
+    assert tried("hits", "exp-1", "--clear").lines == ["forgot the hits on 0 records"]
+
+
+def test_a_pool_that_is_named_has_hits_of_its_own(tried: Runner, tmp_path: Path) -> None:
+    """Here and there is an exp-1, which have nothing to do with each other."""
+    theirs = [{"id": "exp-1", "name": "base hot deep", "params": PARAMS}, {"id": "exp-2", "params": PARAMS}]
+    other = tried.journal(*theirs, name="theirs.jsonl")
+    third = tried.journal({"id": "exp-5", "params": PARAMS}, name="third.jsonl")
+    (tried.folder / "link.jsonl").symlink_to(other)
+    record_hit(tried.folder, ["exp-1"], "opened", datetime(2020, 1, 15, tzinfo=UTC))
+    here = terms(tried, "--policy", "steady")
+    assert here["exp-1"]["hit_boost"] > 0
+    assert terms(tried, "--policy", "steady", "--pool", str(other))["exp-1"]["hit_boost"] == 0
+    tried("diff", "exp-1", "exp-2", "--pool", "theirs.jsonl")
+    tried("diff", "exp-1", "exp-5", "--pool", third, "--pool", "link.jsonl")
+    assert terms(tried, "--policy", "steady") == here
+    assert tried("hits", "--pool", "link.jsonl").lines == [
+        "1  exp-1  base hot deep  compared 1  just now",
+        "1  exp-2  compared 1  just now",
+    ]
+    assert {name: dict(hit.ways) for name, hit in hits_of((other, third)).hits.items()} == {
+        "exp-1": {"compared": 1},
+        "exp-5": {"compared": 1},
+    }
+    path = hits_file((third, other, third))
+    assert path is not None
+    assert json.loads(path.read_text().splitlines()[0]) == {
+        "schema": "tried.hits/v1",
+        "pools": [str(other.resolve()), str(third.resolve())],
+    }
+    tried("hits", "--pool", other, "--clear", "--yes")
+    assert tried("hits", "--pool", other, "--json").json["records"] == []
+    assert ways(tried) == {"exp-1": {"opened": 1}}
+    assert set(hits_of((other, third)).hits) == {"exp-1", "exp-5"}
+
+
+def test_what_is_concluded_of_many_runs_at_once_is_no_hit_on_any(tried: Runner) -> None:
+    """A sweep that is given up says nothing of how much each of its runs is worth looking at again."""
+    tried.journal(*({"id": f"run-{number}", "params": {**PARAMS, "seed": number}} for number in range(21)))
+    tried("conclude", "--where", "seed >= 0", "too hot", "--dead-end", "--yes")
+    assert ways(tried) == {}
+    tried("conclude", "--where", "seed >= 1", "too hot", "--dead-end", "--yes")
+    assert ways(tried) == {f"run-{number}": {"concluded": 1} for number in range(1, 21)}
 
 
 def test_the_list_for_programs(tried: Runner) -> None:
@@ -223,8 +288,19 @@ def test_what_is_damaged_is_told_and_the_rest_counts(tried: Runner) -> None:
     assert listed.lines == ["1  exp-1  base  opened 1  just now"]
     assert listed.err == f"tried: {path}: 3 lines are no hit that can be read, and not counted\n"
     assert tried("hits", "--json").json["unread"] == 3
-    assert tried("hits", "--clear", "--yes").lines == ["forgot the hits on 1 record"]
-    assert not path.exists()
+    told = f"tried: {path}: 3 lines are no hit that can be read, and not counted\n"
+    ranked = ("--text", "base", "--json")
+    assert tried("rank", *ranked).err == ""
+    assert tried("rank", *ranked, "--policy", "steady").err == told
+    config = tried.write("next.yaml", CONFIG)
+    assert tried("explain", config, "exp-1", "--policy", "steady").err == told
+    assert tried("explain", config, "exp-1").err == ""
+    cleared = tried("hits", "exp-1", "--clear", "--yes", "--json")
+    assert {name: cleared.json[name] for name in ("cleared", "unread", "problem")} == {
+        "cleared": 1,
+        "unread": 0,
+        "problem": None,
+    }
 
 
 def test_a_file_of_another_version_is_told_and_can_be_cleared(tried: Runner) -> None:
@@ -240,7 +316,9 @@ def test_a_file_of_another_version_is_told_and_can_be_cleared(tried: Runner) -> 
     assert "another version of tried" in tried("hits").err
     assert tried("hits", "--clear", "exp-1", "--yes").lines == ["forgot the hits on 0 records"]
     assert path.read_text().startswith('{"schema": "tried.hits/v9"}')
-    assert tried("hits", "--clear", "--yes").status == 0
+    cleared = tried("hits", "--clear", "--yes", "--json")
+    assert (cleared.status, cleared.err) == (0, "")
+    assert (cleared.json["unread"], cleared.json["problem"]) == (0, None)
     assert not path.exists()
 
 
