@@ -178,6 +178,11 @@ class TestRank:
         [
             (["--policy", "recnt"], ["recnt", "did you mean recent?"]),
             (["--policy", "zzz"], ["zzz", "default, steady, recent"]),
+            (["--policy", "STEADY"], ["STEADY", "did you mean steady?"]),
+            (["--policy", "Recent"], ["Recent", "did you mean recent?"]),
+            (["--policy", "pol.toml"], ["pol.toml", "[policies.NAME]", "`tried replay`"]),
+            (["--set", "hit_boost=true"], ["did you mean hit_boost.enabled?"]),
+            (["--set", "decay_penalty=0.1"], ["did you mean decay_penalty.enabled?"]),
             (["--set", "half_life"], ["half_life", "expected KNOB=VALUE"]),
             (["--set", "=5"], ["expected KNOB=VALUE"]),
             (["--set", "half_lfe_days=5"], ["half_lfe_days", "did you mean half_life_days?"]),

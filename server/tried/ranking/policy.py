@@ -215,7 +215,11 @@ def _problems(error: ValidationError) -> Iterator[str]:
 
 def _unknown(name: str) -> str:
     known = list(knobs())
-    near = difflib.get_close_matches(name, known, n=1) or [one for one in known if one.split(".")[-1] == name][:1]
+    near = (
+        [one for one in known if one == f"{name}.enabled"]
+        or difflib.get_close_matches(name, known, n=1)
+        or [one for one in known if one.split(".")[-1] == name][:1]
+    )
     return f"{_cut(name)}: no knob of a policy; " + (
         f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
     )

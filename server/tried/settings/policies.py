@@ -44,7 +44,12 @@ def active_policy(settings: Settings) -> Policy:
 
 
 def unknown_policy(name: str, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known[:_SHOWN])}{more}"
+    near = difflib.get_close_matches(name.casefold(), [one.casefold() for one in known], n=1)
+    meant = next((one for one in known if one.casefold() in near), None)
+    if meant is not None:
+        hint = f"did you mean {meant}?"
+    elif name.lower().endswith((".toml", ".json")):
+        hint = "a policy is named in tried.toml ([policies.NAME]), and a file of one is read by `tried replay` alone"
+    else:
+        hint = f"there are {', '.join(known)}"
     return f"policy {name[:60]!r}: there is none of that name; {hint}"
