@@ -216,6 +216,14 @@ class CandidateColumns:
                 return before + int(np.searchsorted(part.rows, row))
         return None
 
+    def ids_at(self, places: Sequence[int]) -> list[str]:
+        """Of many at once."""
+        return [self._ids[place] for place in places]
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return [record_id for part in self.parts for record_id in part.ids]
+
     def id_at(self, place: int) -> str:
         segment, row = self._row(place)
         return segment.ids[row]

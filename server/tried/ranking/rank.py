@@ -139,7 +139,7 @@ def placing_of(
     near = columns.ordered(np.flatnonzero(np.abs(scores - best.score) <= columns.margin).tolist())
     close = near[: near.index(first)]
     held = _held(columns, first) if detailed else ()
-    return Placing(best, tuple(map(columns.id_at, (*clear, *close))), held, len(columns.query.terms))
+    return Placing(best, tuple(columns.ids_at((*clear, *close))), held, len(columns.query.terms))
 
 
 def _held(columns: CandidateColumns, place: int) -> tuple[str, ...]:
