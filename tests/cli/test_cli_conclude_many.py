@@ -89,12 +89,20 @@ def test_the_last_run_is_the_newest(tried: Runner, pool: Path) -> None:
 
 def test_what_has_no_time_may_be_later_than_the_last(tried: Runner) -> None:
     timed = {"timestamp": "2026-03-01T00:00:00Z"}
-    pool = tried.journal(run("t:1", 0.1, **timed), run("t:2", 0.1), run("m:1", 0.1, timestamp="2026-02-01T00:00:00Z"))
-    assert amended(pool, tried("conclude", "last", "too hot")) == "t:2"
+    rows = run("results-table:r.tsv:1", 0.1, **timed), run("results-table:r.tsv:2", 0.1)
+    pool = tried.journal(*rows, run("m:1", 0.1, timestamp="2026-02-01T00:00:00Z"))
+    assert amended(pool, tried("conclude", "last", "too hot")) == "results-table:r.tsv:2"
     tried.journal(run("t:1", 0.1), run("m:1", 0.1, **timed))
     done = tried("conclude", "last", "too hot")
     assert amended(pool, done) == "m:1"
     assert "`last` goes by time, and t:1 has none: name it if you mean it" in done.err
+
+
+def test_a_line_of_a_journal_without_a_time_is_not_the_last_and_that_is_told(tried: Runner) -> None:
+    pool = tried.journal(run("PEAT-01", 0.1, timestamp="2026-03-01T00:00:00Z"), run("PEAT-02", 0.1))
+    done = tried("conclude", "last", "too hot")
+    assert amended(pool, done) == "PEAT-01"
+    assert done.err == "tried: `last` goes by time, and PEAT-02 has none: name it if you mean it\n"
 
 
 def test_a_folder_is_the_run_that_wrote_it(tried: Runner, pool: Path) -> None:

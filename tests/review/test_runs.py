@@ -46,17 +46,26 @@ def test_the_newest_by_time_then_by_the_order_of_the_pool() -> None:
 
 def test_a_row_without_a_time_behind_the_newest_of_its_table_is_newer() -> None:
     table = [
-        record("table:r.tsv:1", {}, timestamp="2026-03-02T00:00:00Z"),
-        record("table:r.tsv:2", {}),
-        record("table:other.tsv:1", {}),
+        record("results-table:r.tsv:1", {}, timestamp="2026-03-02T00:00:00Z"),
+        record("results-table:r.tsv:2", {}),
+        record("results-table:other.tsv:1", {}),
     ]
-    assert getattr(newest_in(ParameterHistory.empty().updated((), table)), "id", None) == "table:r.tsv:2"
+    assert getattr(newest_in(ParameterHistory.empty().updated((), table)), "id", None) == "results-table:r.tsv:2"
     later = record("mlflow:x", {}, timestamp="2026-03-03T00:00:00Z")
     history = ParameterHistory.empty().updated((), [*table, later])
     assert getattr(newest_in(history), "id", None) == "mlflow:x"
-    assert getattr(last_without_time(history), "id", None) == "table:other.tsv:1"
+    assert getattr(last_without_time(history), "id", None) == "results-table:other.tsv:1"
     assert last_without_time(ParameterHistory.empty().updated((), table[1:])) is None
     assert last_without_time(ParameterHistory.empty().updated((), [later])) is None
+
+
+@pytest.mark.parametrize("ids", [("PEAT-01", "PEAT-02"), ("lab:1", "lab:2"), ("results-table:a.tsv:1", "lab:2")])
+def test_what_has_no_time_and_is_no_row_of_that_table_is_not_newer(ids: tuple[str, str]) -> None:
+    """A line of a journal may stand anywhere."""
+    records = [record(ids[0], {}, timestamp="2026-03-02T00:00:00Z"), record(ids[1], {})]
+    history = ParameterHistory.empty().updated((), records)
+    assert getattr(newest_in(history), "id", None) == ids[0]
+    assert getattr(last_without_time(history), "id", None) == ids[1]
 
 
 def test_an_empty_history() -> None:

@@ -61,16 +61,17 @@ def runs_in(history: ParameterHistory) -> RunsInOrder:
 def newest_in(history: ParameterHistory) -> Run | None:
     """The run that began last; of those of one time, or without any, the last of the pool. None without runs.
 
-    What stands behind it in the same table or journal and has no time was written later, and is newer.
+    A row that stands behind it in the same results table and has no time was written later, and is newer; of other
+    records without a time nobody knows, and none is newer than one with a time.
     """
     best = _latest_in(history)
     if best is None:
         return None
-    found, place = best, _place_of(best.id)
-    for line in history.lines.values():
+    found, place = best, _table_of(best.id)
+    for line in history.lines.values() if place is not None else ():
         facts = line.columns.facts
         for row in np.flatnonzero((facts["time"] == NO_TIME) & (facts["order"] > found.order)).tolist():
-            if int(facts["order"][row]) > found.order and _place_of(line.columns.ids[row]) == place:
+            if int(facts["order"][row]) > found.order and _table_of(line.columns.ids[row]) == place:
                 found = line.run_at(row)
     return found
 
@@ -89,9 +90,9 @@ def last_without_time(history: ParameterHistory) -> Run | None:
     return found if timed else None
 
 
-def _place_of(record_id: str) -> str:
-    """The table or store in which a record has its place, as far as its id tells."""
-    return record_id.rpartition(":")[0]
+def _table_of(record_id: str) -> str | None:
+    """The results table in which a record is a row, by its id; None of other records."""
+    return record_id.rpartition(":")[0] if record_id.startswith(f"{RESULTS_TABLE}:") else None
 
 
 def _latest_in(history: ParameterHistory) -> Run | None:
