@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -223,13 +223,17 @@ TWINS = [
     {**RECORDS[0], "id": name, "name": "twin", "params": {**RECORDS[0]["params"], "depth": 3 + place}}
     for place, name in enumerate(("TWIN-1", "TWIN-2", "TWIN-3"))
 ]
+WARM = [{**twin, "name": "warm start"} for twin in TWINS]
+"""The same with words of their own, which no id holds."""
 
 
-def twins(tmp_path: Path, settings: str, can: Message | None = None) -> tuple[RawClient, Path, str]:
+def twins(
+    tmp_path: Path, settings: str, can: Message | None = None, records: Sequence[Message] = TWINS, text: str = CONFIG
+) -> tuple[RawClient, Path, str]:
     """A folder with three records that rank alike, by their ids, and a config that is open."""
     folder = tmp_path.resolve()
     (folder / ".tried").mkdir()
-    (folder / ".tried" / "pool.jsonl").write_text("".join(json.dumps(record) + "\n" for record in TWINS))
+    (folder / ".tried" / "pool.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     (folder / "tried.toml").write_text(settings)
     client = RawClient()
     client.answers["workspace/codeLens/refresh"] = lambda params: None
@@ -237,7 +241,7 @@ def twins(tmp_path: Path, settings: str, can: Message | None = None) -> tuple[Ra
     offered = client.initialize(can or capabilities(), [folder], options=FAST)["capabilities"]
     assert "tried.countHit" in offered["executeCommandProvider"]["commands"]
     uri = uri_of(folder)
-    client.open(uri, CONFIG)
+    client.open(uri, text)
     return client, folder, uri
 
 
@@ -263,6 +267,66 @@ def test_with_a_policy_that_counts_hits_the_next_analysis_orders_by_them(tmp_pat
     assert [term["value"] for term in explained["breakdown"] if term["name"] == "hit_boost"] == boosts[:1]
     shown = client.request("tried/record", {"textDocument": {"uri": uri}, "record": "TWIN-3"})["breakdown"]
     assert (shown["rank"], shown["score"]) == (1, results[0]["score"])
+    finished(client)
+
+
+def boosts_of(rows: list[Message], name: str) -> dict[str, float]:
+    return {row[name]: term["value"] for row in rows for term in row["terms"] if term["name"] == "hit_boost"}
+
+
+def test_whatever_shows_a_rank_or_a_score_counts_hits(tmp_path: Path) -> None:
+    """8 hits just now are half the weight of 0.05. The config repeats the dead end EXP-6; the twins rank alike."""
+    now = datetime.now(UTC)
+    for _ in range(8):
+        record_hit(tmp_path.resolve(), ["TWIN-3", "EXP-6"], "opened", now)
+    text = CONFIG.replace("adamw", "sgd").replace("64", "32")
+    client, _, uri = twins(tmp_path, STEADY, records=[*WARM, *RECORDS], text=text)
+    document = {"textDocument": {"uri": uri}}
+    half, chosen = pytest.approx(0.025, rel=1e-3), {"text": "start"}
+
+    asked = client.request("tried/related", {**document, "set": {"half_life_days": 90}})["results"]
+    assert boosts_of(asked, "id")["TWIN-3"] == half
+    assert [one["id"] for one in asked if one["id"].startswith("TWIN")] == ["TWIN-3", "TWIN-1", "TWIN-2"]
+
+    rows = client.request("tried/experiments", document)["experiments"]
+    assert {name for name, value in boosts_of(rows, "record").items() if value == half} == {"TWIN-3", "EXP-6"}
+    rows = client.request("tried/experiments", {**document, "filter": chosen})["experiments"]
+    assert boosts_of(rows, "record") == {"TWIN-3": half, "TWIN-1": 0, "TWIN-2": 0}
+    assert {row["record"]: row["rank"] for row in rows} == {"TWIN-3": 1, "TWIN-1": 2, "TWIN-2": 3}
+
+    missed = client.request("tried/absence", {**document, "record": "TWIN-3", "filter": chosen})
+    assert missed["rank"] == 1
+    assert boosts_of([missed], "record") == {"TWIN-3": half}
+    missed = client.request("tried/absence", {**document, "record": "TWIN-1", "filter": chosen, "limit": 1})
+    assert (missed["rank"], boosts_of([missed], "record")) == (2, {"TWIN-1": 0})
+
+    shown = client.request("textDocument/hover", {**document, "position": {"line": 2, "character": 9}})
+    row = next(row for row in shown["contents"]["value"].splitlines() if "hit_boost" in row)
+    assert [cell.strip() for cell in row.split("|")][2] == "0.025"
+
+    found = client.request("workspace/symbol", {"query": "warm start"})
+    assert [symbol["data"]["record"] for symbol in found] == ["TWIN-3", "TWIN-1", "TWIN-2"]
+    finished(client)
+
+
+def test_a_policy_that_drops_old_records_hides_none_from_who_searches_for_it(tmp_path: Path) -> None:
+    client, _, uri = twins(tmp_path, '[ranking]\npolicy = "fresh"\n[policies.fresh]\nttl_days = 1\n', records=WARM)
+    assert related(client, uri) == []
+    for typed in ("TWIN-2", "warm start"):
+        found = client.request("workspace/symbol", {"query": typed})
+        assert "TWIN-2" in [symbol["data"]["record"] for symbol in found]
+    finished(client)
+
+
+def test_what_is_concluded_of_many_at_once_is_no_hit_on_any(tmp_path: Path) -> None:
+    records = [{**RECORDS[0], "id": f"RUN-{number}"} for number in range(21)]
+    client, folder, uri = twins(tmp_path, "", records=records)
+    related(client, uri)
+    ids = [record["id"] for record in records]
+    run(client, "tried.concludeRecords", uri=uri, records=ids, verdict="inconclusive")
+    assert kept(folder) == {}
+    run(client, "tried.concludeRecords", uri=uri, records=ids[1:], verdict="inconclusive")
+    assert kept(folder) == {record_id: {"concluded": 1} for record_id in ids[1:]}
     finished(client)
 
 
