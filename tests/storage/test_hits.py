@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from tried.storage import hits
 from tried.storage.files import StorageError
 from tried.storage.hits import WAYS, KeptHit, Way, clear_hits, hits_file, hits_of, record_hit, shown_ways, why_not_kept
+from tried.workspace_hits import MOST_TOGETHER
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 HEADER = '{"schema": "tried.hits/v1", "folder": "/w"}'
@@ -473,10 +474,25 @@ def test_processes_that_count_at_once_lose_nothing_while_the_file_is_written_ane
     assert not [path for path in file_of(folder).parent.iterdir() if path.name.endswith(".tmp")]
 
 
+@pytest.mark.parametrize(("ways", "least", "most"), [(1, 3_500, 4_500), (3, 1_400, 2_000)])
+def test_the_room_that_is_left_is_what_the_page_says(folder: Path, ways: int, least: int, most: int) -> None:
+    names = [f"mlflow:{number:032x}" for number in range(hits.MOST_AT_ONCE)]
+    for number, how in enumerate(WAYS[:ways]):
+        record_hit(folder, names, how, NOW + timedelta(seconds=number))
+    record_hit(folder, names, WAYS[0], NOW)
+    assert hits.KEPT_BYTES * 0.99 < file_of(folder).stat().st_size <= hits.KEPT_BYTES
+    assert least < len(counts(folder)) < most
+
+
 def test_the_page_tells_what_is_so(folder: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "hits.md").read_text(encoding="utf-8")
     assert [row.split("`")[1] for row in page.splitlines() if row.startswith("| `")] == list(WAYS)
-    for told in (f"{hits.MOST_HITS:,}", f"{hits.MOST_LINES:,} lines", f"{hits.MOST_BYTES // 1024**2} MB"):
+    for told in (
+        f"{hits.MOST_HITS:,}",
+        f"{hits.MOST_LINES:,} lines",
+        f"{hits.MOST_BYTES // 1024**2} MB",
+        f"more than {MOST_TOGETHER} records",
+    ):
         assert told in page
     example = page.split("```\n")[1]
     put(folder, example.encode())
