@@ -14,6 +14,7 @@ from tried.storage.traces import keep_trace, write_trace
 
 if TYPE_CHECKING:
     from tried.pool.snapshot import PoolSnapshot
+    from tried.ranking.candidate_snapshot import Pause
     from tried.ranking.hits import Hits
     from tried.ranking.policy import Policy
     from tried.ranking.query import RetrievalQuery
@@ -33,9 +34,12 @@ def trace_of_ranking(
     policy_name: str,
     hits: Hits,
     with_text: bool = False,
+    pause: Pause | None = None,
 ) -> bytes:
-    """The line of a trace. `policy_name` is that of the policy it is, or began with: then it is left out."""
+    """The line of a trace. `policy_name` is that of the policy it is, or began with: then it is left out. `pause` is
+    called every few milliseconds of the work."""
     from tried.evaluation.trace import trace_of
+    from tried.ranking.candidate_snapshot import no_pause
     from tried.ranking.policy import PolicyError
     from tried.render.trace_reports import trace_line
     from tried.settings.policies import policy_of
@@ -44,6 +48,7 @@ def trace_of_ranking(
         is_named = policy_of(settings, policy_name) == policy
     except PolicyError:
         is_named = False
+    pause = pause or no_pause
     trace = trace_of(
         query,
         snapshot.index,
@@ -56,8 +61,9 @@ def trace_of_ranking(
         generation=snapshot.generation,
         policy_name=policy_name if is_named else None,
         with_text=with_text or settings.trace.include_text,
+        pause=pause,
     )
-    return trace_line(trace)
+    return trace_line(trace, pause)
 
 
 def keep_ranking(line: bytes, settings: Settings) -> Path:

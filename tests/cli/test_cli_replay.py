@@ -15,6 +15,7 @@ import pytest
 from cli_runner import Runner
 
 from tried.ranking.policy import DEFAULT_POLICY, STEADY, policy_json
+from tried.render.trace_seal import sealed_id
 from tried.storage.traces import trace_files
 
 NOW = "2026-11-30T00:00:00Z"
@@ -64,10 +65,11 @@ def traced(tried: Runner, *options: object, name: str = "t.jsonl") -> Path:
     return path
 
 
-def change(path: Path, **fields: Any) -> None:
-    """Edits the only trace of a file."""
-    data = json.loads(path.read_bytes())
-    path.write_text(json.dumps({**data, **fields}) + "\n", encoding="ascii")
+def change(path: Path, *, is_sealed: bool = False, **fields: Any) -> None:
+    """Edits the only trace of a file; `is_sealed`: as another version of tried would have made it."""
+    data = {**json.loads(path.read_bytes()), **fields}
+    data["id"] = sealed_id(data) if is_sealed else data["id"]
+    path.write_text(json.dumps(data) + "\n", encoding="ascii")
 
 
 def elsewhere(folder: Path, *arguments: object, **environment: str) -> subprocess.CompletedProcess[bytes]:
@@ -243,13 +245,30 @@ def test_results_that_do_not_come_out_again_are_status_1(tried: Runner) -> None:
     path = traced(tried)
     result = json.loads(path.read_bytes())["result"]
     result[1]["score"] = 0.123
-    change(path, result=result)
+    change(path, result=result, is_sealed=True)
     done = tried("replay", path)
     assert done.status == 1
     assert "not identical: rank 2 of the trace is " in done.out
     assert "0.123" in done.out
     assert tried("replay", path, "--json").json["identical"] is False
     assert tried("replay", path, "--policy", "steady").status == 0
+
+
+@pytest.mark.parametrize(
+    "fields", [{"total": 60, "complete": False}, {"generation": 99}, {"version": "9.9.9"}, {"filters": {"tags": ["a"]}}]
+)
+def test_one_that_was_edited_is_refused_under_any_policy(tried: Runner, fields: dict[str, Any]) -> None:
+    path = traced(tried)
+    told = json.loads(path.read_bytes())["id"]
+    change(path, **fields)
+    for options in ((), ("--policy", "steady"), ("--json",)):
+        done = tried("replay", path, *options)
+        assert (done.status, done.out) == (2, "")
+        assert f'{path}: line 1: id: "{told}" is not the hash of the rest (' in done.err
+        assert done.err.endswith("): the trace was edited after it was made\n")
+    listed = tried("replay", "--list", path)
+    assert (listed.status, listed.err) == (0, "")
+    assert "was edited after it was made" in listed.out
 
 
 def test_a_newer_trace_and_one_by_hand_are_refused_by_line_and_field(tried: Runner) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -17,17 +18,19 @@ from tried.evaluation.replay import ReplayError, replay
 from tried.evaluation.trace import Trace, trace_of
 from tried.pool.record import ExperimentRecord
 from tried.ranking import DEFAULT_POLICY, STEADY, Hit, Policy, RankingIndex, RetrievalQuery, Weights, rank
+from tried.ranking.policy import with_overrides
 from tried.render.trace_reports import (
     LINE_BEGINNING,
     TornTrace,
     TraceError,
     encoded,
     is_identical,
+    object_of,
     replay_report,
-    trace_json,
     trace_line,
-    trace_of_line,
+    trace_of_object,
 )
+from tried.render.trace_seal import sealed_id
 
 NOW = datetime(2026, 11, 30, 12, 30, 15, 250, tzinfo=UTC)
 SECRET = "lr schedule of Projekt-Zugspitze"
@@ -60,10 +63,25 @@ def traced(policy: Policy = DEFAULT_POLICY, **options: Any) -> Trace:
     return trace_of(arguments.pop("query", QUERY), RankingIndex.of(POOL), **arguments)
 
 
+def trace_of_line(line: bytes) -> tuple[str, Trace]:
+    return trace_of_object(object_of(line))
+
+
+def trace_json(trace: Trace) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(trace_line(trace))
+    return data
+
+
 def edited(change: Callable[[dict[str, Any]], object], policy: Policy = STEADY) -> bytes:
-    data = json.loads(trace_line(traced(policy)))
+    data = trace_json(traced(policy))
     change(data)
     return json.dumps(data).encode()
+
+
+def resealed(change: Callable[[dict[str, Any]], object], policy: Policy = STEADY) -> bytes:
+    """As another version of tried would have made it."""
+    data = json.loads(edited(change, policy))
+    return json.dumps({**data, "id": sealed_id(data)}).encode()
 
 
 def test_the_fields_of_a_trace() -> None:
@@ -136,9 +154,11 @@ def test_fields_that_are_not_known_are_passed_over() -> None:
         for table in (data, data["query"], data["filters"], data["candidates"][0], data["candidates"][0]["features"]):
             table["later"] = {"deep": [1, "x", None]}
 
-    _, trace = trace_of_line(edited(add))
+    _, trace = trace_of_line(resealed(add))
     assert trace == traced(STEADY)
     assert is_identical(replay(trace))
+    with pytest.raises(TraceError, match="edited after it was made"):  # they count in the hash
+        trace_of_line(edited(add))
 
 
 def test_whole_numbers_stand_for_the_same_numbers() -> None:
@@ -293,12 +313,100 @@ def test_a_line_cut_off_at_any_byte_is_torn() -> None:
 
 
 def test_results_that_were_changed_are_not_identical() -> None:
-    _, trace = trace_of_line(edited(put("result", 1, "score", value=0.25)))
+    _, trace = trace_of_line(resealed(put("result", 1, "score", value=0.25)))
     assert not is_identical(replay(trace))
-    _, trace = trace_of_line(edited(lambda data: data["result"].pop()))
+    _, trace = trace_of_line(resealed(lambda data: data["result"].pop()))
     assert not is_identical(replay(trace))
-    _, trace = trace_of_line(edited(put("result", 0, "terms", 0, "note", value="said")))
+    _, trace = trace_of_line(resealed(put("result", 0, "terms", 0, "note", value="said")))
     assert not is_identical(replay(trace))
+
+
+def more(data: dict[str, Any]) -> None:
+    data.update(total=9, complete=False)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        more,
+        put("filters", "ttl_days", value=30.0),
+        put("filters", "tags", value=["good"]),
+        put("policy", "half_life_days", value=31.0),
+        put("policy_id", value="ba290901830e"),
+        put("policy_name", value="default"),
+        put("version", value="9.9"),
+        put("generation", value=8),
+        put("limit", value=2),
+        put("now", value="2026-11-30T12:30:16Z"),
+        put("query", "text", value="lr"),
+        put("query", "architecture", value="x"),
+        put("query", "missing", "structural", value="none"),
+        put("candidates", 0, "name", value="another"),
+        put("candidates", 0, "features", "ttl", value="within"),
+        put("result", 0, "score", value=0.25),
+        put("result", 0, "name", value="another"),
+        put("id", value="0123456789ab"),
+        put("later", value=1),
+        lambda data: data["candidates"].reverse(),
+        drop("policy_name"),
+    ],
+)
+def test_what_was_edited_after_it_was_made_is_refused(change: Callable[[dict[str, Any]], object]) -> None:
+    with pytest.raises(TraceError, match=r"^(policy_)?id: .*: the trace was edited after it was made$"):
+        trace_of_line(edited(change))
+
+
+def test_a_policy_and_its_id_belong_together_whatever_the_seal() -> None:
+    for change in (put("policy_id", value="ba290901830e"), put("policy", "half_life_days", value=31.0)):
+        with pytest.raises(TraceError, match=r"^policy_id: "):
+            trace_of_line(resealed(change))
+
+
+def test_another_program_may_order_and_indent_it() -> None:
+    def turned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: turned(value[key]) for key in reversed(value)}
+        return [turned(each) for each in value] if isinstance(value, list) else value
+
+    data = trace_json(traced(STEADY))
+    told = trace_of_line(json.dumps(turned(data), indent=1, ensure_ascii=False).encode())
+    assert told == (data["id"], traced(STEADY))
+
+
+@given(st.integers(0, 70), st.integers(0, 3))
+def test_the_id_is_the_hash_of_the_rest_however_many_candidates_there_are(count: int, limit: int) -> None:
+    """Made piece by piece; told here from the description of it."""
+    pool = RankingIndex.of(record(f"r{number}", float(number)) for number in range(count))
+    data = json.loads(
+        trace_line(trace_of(QUERY, pool, now=NOW, policy=STEADY, version="1", limit=limit)), parse_int=float
+    )
+    told, candidates = data.pop("id"), data.pop("candidates")
+    whole = "\n".join(json.dumps(each, sort_keys=True, separators=(",", ":")) for each in (data, candidates))
+    assert len(candidates) == count
+    assert told == hashlib.sha256(whole.encode()).hexdigest()[:12]
+
+
+def test_work_beside_others_pauses_and_changes_nothing() -> None:
+    pauses: list[int] = []
+    pool = RankingIndex.of(record(f"r{number}", float(number)) for number in range(300))
+    options: dict[str, Any] = {"now": NOW, "policy": STEADY, "version": "1", "limit": 3}
+    trace = trace_of(QUERY, pool, **options, pause=lambda: pauses.append(1))
+    assert len(pauses) >= 3
+    made = len(pauses)
+    assert trace_line(trace, lambda: pauses.append(2)) == trace_line(trace_of(QUERY, pool, **options))
+    assert len(pauses) >= made + 9
+
+
+@pytest.mark.parametrize("knob", ["weights.structural", "decay_penalty.weight", "hit_boost.tau_days"])
+def test_a_zero_is_a_zero_whatever_its_sign(knob: str) -> None:
+    """Policies are equal then, and so are their ids and results."""
+    ours, theirs = (with_overrides(STEADY, {knob: zero}) for zero in (0.0, -0.0))
+    assert (theirs, theirs.policy_id) == (ours, ours.policy_id)
+    for one, other in ((ours, theirs), (theirs, ours)):
+        _, trace = trace_of_line(trace_line(traced(one)))
+        found = replay(trace, other)
+        assert found.is_same_policy
+        assert is_identical(found)
 
 
 def test_another_policy_moves_records_and_says_which_terms_did_it() -> None:

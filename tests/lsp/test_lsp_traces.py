@@ -16,7 +16,7 @@ from raw_client import Message, RawClient, RequestFailed, until
 from tried_workspace import CONFIG, FAST, RECORDS, capabilities
 
 from tried.evaluation.replay import replay
-from tried.render.trace_reports import is_identical, trace_of_line
+from tried.render.trace_reports import is_identical, object_of, trace_of_object
 from tried.storage.traces import lines_of, trace_files
 
 ON = {**FAST, "trace": {"enabled": True}}
@@ -108,7 +108,7 @@ def test_each_analysis_is_traced_where_settings_turn_it_on(editor: Editor) -> No
     lines = editor._lines()
     assert len(lines) == 3
     for line in lines:
-        assert is_identical(replay(trace_of_line(line)[1]))
+        assert is_identical(replay(trace_of_object(object_of(line))[1]))
     assert editor.client.stderr == ""
     assert {path.name for path in editor.folder.iterdir()} == {".tried"}
 

@@ -39,10 +39,14 @@ from tried.ranking.candidate_snapshot import (
     scored_candidates,
 )
 from tried.ranking.features import Decay, Features, QueryFeatures
-from tried.render.trace_reports import is_identical, trace_json, trace_line, trace_of_line
+from tried.render.trace_reports import is_identical, object_of, trace_line, trace_of_object
 
 policies = any_policies.map(lambda policy: policy.model_copy(update={"ttl_days": None}))
 """A replay takes no other time to live."""
+
+
+def trace_of_line(line: bytes) -> tuple[str, Trace]:
+    return trace_of_object(object_of(line))
 
 
 def facts(ranked: Sequence[RankedCandidate]) -> list[tuple[object, ...]]:
@@ -70,7 +74,7 @@ def test_a_whole_trace_gives_the_bits_of_the_pool_under_every_policy(
     trace = trace_of(query, RankingIndex.of(pool), now=NOW, policy=policy, hits=found, version="1")
     _, kept = trace_of_line(trace_line(trace))
     assert kept == trace
-    assert trace_json(kept) == trace_json(trace)
+    assert trace_line(kept) == trace_line(trace)
     assert is_identical(replay(kept))
     for each in (policy, other):
         assert facts(rank_snapshot(kept.scored, each)) == live(query, pool, each, found)

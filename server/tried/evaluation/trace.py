@@ -10,15 +10,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tried.pool.outcome import is_dead_end
 from tried.ranking.bag import FIELD_LIMIT
 from tried.ranking.breakdown import Term
-from tried.ranking.candidate_snapshot import RankedCandidate, ScoredCandidates, scored_candidates
+from tried.ranking.candidate_snapshot import (
+    Pause,
+    RankedCandidate,
+    ScoredCandidates,
+    best_of,
+    no_pause,
+    scored_candidates,
+)
 from tried.ranking.hits import NO_HITS, Hits
 from tried.ranking.index import RankingIndex
 from tried.ranking.policy import Policy
 from tried.ranking.query import RetrievalQuery
-from tried.ranking.rank import rank
 from tried.ranking.signals import in_utc
 from tried.ranking.tokenizer import tokenize
 
@@ -76,11 +81,13 @@ def trace_of(
     generation: int = 0,
     policy_name: str | None = None,
     with_text: bool = False,
+    pause: Pause = no_pause,
 ) -> Trace:
     """Of the ranking that `rank` gives for the same arguments. At most `cap` candidates are kept, but never fewer than
     there are results."""
-    ranking = rank(query, index, now=now, limit=limit, policy=policy, hits=hits, detailed=True)
-    cap = max(cap, len(ranking)) if cap is not None else None
+    if cap is not None:
+        cap = max(cap, limit) if limit is not None else None
+    scored = scored_candidates(query, index, now=now, policy=policy, hits=hits, cap=cap, pause=pause)
     return Trace(
         now=in_utc(now),
         version=version,
@@ -96,18 +103,8 @@ def trace_of(
         ),
         generation=generation,
         limit=limit,
-        scored=scored_candidates(query, index, now=now, policy=policy, hits=hits, cap=cap),
-        result=tuple(
-            ResultRow(
-                rank=place,
-                id=scored.record.id,
-                name=scored.record.name,
-                score=scored.score,
-                dead_end=is_dead_end(scored.record, index.directions),
-                terms=scored.terms,
-            )
-            for place, scored in enumerate(ranking, start=1)
-        ),
+        scored=scored,
+        result=tuple(rows_of(best_of(scored, limit))),
     )
 
 

@@ -1,12 +1,14 @@
 """Traces of the rankings that editors are given, if `[trace] enabled` or one request asks for them.
 
-Invariant: a trace is made in a thread of its own, after the answer; nothing waits for it, and none of its failures is
-anybody else's.
+Invariant: a trace is made in a thread of its own, after the answer, and rests most of the time; nothing waits for it,
+and none of its failures is anybody else's.
 """
 
 from __future__ import annotations
 
 import logging
+import re
+import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +25,14 @@ log = logging.getLogger("tried.lsp")
 
 MOST_WAITING: Final = 8
 """Traces that wait to be written; where rankings come faster than that, some have none."""
+
+REST: Final = 4.0
+"""So many times as long as it has worked a trace rests before it goes on: what answers need is the same interpreter."""
+
+LONGEST_REST: Final = 0.05
+"""Seconds."""
+
+_FIGURES = re.compile(r"\d[\d.,]*")
 
 
 def subscribe(session: Session) -> None:
@@ -69,12 +79,24 @@ def _keep(known: Analysed, asked: RequestedPolicy, limit: int) -> None:
         policy=asked.policy,
         policy_name=asked.name,
         hits=known.analysis.hits,
+        pause=_Rest(),
     )
     keep_ranking(line, known.settings)
 
 
+class _Rest:
+    """Called every few milliseconds of work."""
+
+    def __init__(self) -> None:
+        self._since = time.perf_counter()
+
+    def __call__(self) -> None:
+        time.sleep(min(LONGEST_REST, REST * (time.perf_counter() - self._since)))
+        self._since = time.perf_counter()
+
+
 class _Queue:
-    """What waits to be written, never much of it. A failure is logged once, and again after a success."""
+    """What waits to be written, never much of it. Each kind of failure is logged once, whatever its figures."""
 
     def __init__(self) -> None:
         self._worker = ThreadPoolExecutor(1, "tried-tracer")
@@ -98,7 +120,6 @@ class _Queue:
     def _do(self, work: Callable[[], None]) -> None:
         try:
             work()
-            self._told.clear()
         except StorageError as error:
             self._tell(f"the ranking was not traced: {error}")
         except Exception:
@@ -108,8 +129,11 @@ class _Queue:
                 self._waiting -= 1
 
     def _tell(self, message: str) -> None:
-        if message not in self._told:
-            self._told.add(message)
+        kind = _FIGURES.sub("", message)
+        with self._lock:
+            is_new = kind not in self._told
+            self._told.add(kind)
+        if is_new:
             log.warning("%s", message)
 
 

@@ -119,6 +119,7 @@ class TracePart(Part):
     query: QueryPart
     filters: FiltersPart
     policy_name: str | None = None
+    policy_id: str
     policy: dict[str, Any]
     generation: Count
     limit: Count | None

@@ -2,15 +2,16 @@
 
 Invariant: a trace that was written and read again is the same, to the last bit.
 Invariant: what is read is checked field by field, so that nothing behind this room meets what is no number.
+Invariant: a trace that was edited after it was made is refused.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -20,13 +21,14 @@ from tried.evaluation.trace import Filters, ResultRow, Trace
 from tried.pool.outcome import Fact
 from tried.pool.record import parse_time
 from tried.ranking.breakdown import ScoreComponents, Term
-from tried.ranking.candidate_snapshot import CandidateSnapshot, ScoredCandidates
+from tried.ranking.candidate_snapshot import CandidateSnapshot, Pause, ScoredCandidates, no_pause
 from tried.ranking.features import Decay, Features, QueryFeatures
 from tried.ranking.policy import Policy, PolicyError, policy_from_json, policy_json
 from tried.ranking.scoring import components_of
 from tried.render.explanations import breakdown_json
 from tried.render.reports import rfc3339
 from tried.render.trace_model import CandidatePart, FeaturesPart, ResultPart, TermPart, TracePart
+from tried.render.trace_seal import Seal, sealed_id
 
 TRACE_SCHEMA: Final = "tried.trace/v1"
 REPLAY_SCHEMA: Final = "tried.replay/v1"
@@ -37,9 +39,10 @@ LINE_BEGINNING: Final = b'{"schema":"tried.trace/v'
 
 _SCHEMA: Final = re.compile(r"tried\.trace/v([1-9]\d{0,8})\Z")
 _OWN_VERSION: Final = 1
-_ID_DIGITS: Final = 12
+_PIECE: Final = 32
 _MOST_DIGITS: Final = 400
 _SHOWN: Final = 60
+_EDITED: Final = "the trace was edited after it was made"
 
 
 class TraceError(ValueError):
@@ -50,20 +53,11 @@ class TornTrace(ValueError):
     """A line that is no whole piece of JSON: the rest of a trace whose writer was stopped."""
 
 
-def trace_line(trace: Trace) -> bytes:
-    """One line without its end, in ASCII."""
-    return encoded(trace_json(trace))
-
-
-def encoded(data: Any) -> bytes:
-    """JSON in which each float is the shortest text that gives it back."""
-    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode("ascii")
-
-
-def trace_json(trace: Trace) -> dict[str, Any]:
-    """``tried.trace/v1``. The `id` is a hash of all the rest: the same request of the same pool has the same one."""
+def trace_line(trace: Trace, pause: Pause = no_pause) -> bytes:
+    """One line without its end, in ASCII. The `id` is a hash of all the rest: the same request of the same pool has the
+    same one."""
     scored = trace.scored
-    data = {
+    head: dict[str, Any] = {
         "now": rfc3339(trace.now),
         "version": trace.version,
         "query": {
@@ -87,10 +81,23 @@ def trace_json(trace: Trace) -> dict[str, Any]:
         "limit": trace.limit,
         "total": scored.total,
         "complete": scored.is_complete,
-        "candidates": [_candidate_json(each) for each in scored.candidates],
-        "result": result_json(trace.result),
     }
-    return {"schema": TRACE_SCHEMA, "id": hashlib.sha256(encoded(data)).hexdigest()[:_ID_DIGITS], **data}
+    result = result_json(trace.result)
+    seal = Seal({"schema": TRACE_SCHEMA, **head, "result": result})
+    candidates: list[bytes] = []
+    for start in range(0, len(scored.candidates), _PIECE):
+        pause()
+        piece = encoded([_candidate_json(each) for each in scored.candidates[start : start + _PIECE]])
+        seal.add(piece)
+        candidates.append(piece[1:-1])
+    pause()
+    front = encoded({"schema": TRACE_SCHEMA, "id": seal.id, **head})[:-1]
+    return b'%s,"candidates":[%s],"result":%s}' % (front, b",".join(candidates), encoded(result))
+
+
+def encoded(data: Any) -> bytes:
+    """JSON in which each float is the shortest text that gives it back."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
 def result_json(rows: Iterable[ResultRow]) -> list[dict[str, Any]]:
@@ -167,7 +174,6 @@ def _row_json(row: ResultRow) -> dict[str, Any]:
 
 def _candidate_json(candidate: CandidateSnapshot) -> dict[str, Any]:
     features, decay = candidate.features, candidate.decay
-    matched = features.matched or 0
     return {
         "id": candidate.id,
         "name": candidate.name,
@@ -178,14 +184,28 @@ def _candidate_json(candidate: CandidateSnapshot) -> dict[str, Any]:
             "cosine": features.cosine,
             "structural": features.structural,
             "age_days": features.age_days,
-            "facts": [fact.name.lower() for fact in Fact if fact in features.facts and fact.name],
-            "matched": [number for number in range(matched.bit_length()) if matched >> number & 1],
+            "facts": list(_names(features.facts)),
+            "matched": _set_bits(features.matched or 0),
             "hits": features.hits,
             "last_hit_age_days": features.last_hit_age_days,
             "ttl": features.ttl,
         },
         "decay": {"recency": decay.recency, "last_hit": decay.last_hit, "age": decay.age},
     }
+
+
+def _set_bits(bits: int) -> list[int]:
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return found
+
+
+@lru_cache
+def _names(facts: Fact) -> tuple[str, ...]:
+    return tuple(fact.name.lower() for fact in Fact if fact in facts and fact.name)
 
 
 def _signals(signals: ScoreComponents) -> dict[str, float]:
@@ -212,21 +232,21 @@ def _whole_number(text: str) -> int | float:
     return int(text) if len(text) <= _MOST_DIGITS else float("inf")
 
 
-def trace_of_line(line: bytes) -> tuple[str, Trace]:
-    """(id, trace). Raises TornTrace, and TraceError for what is no trace, one of a newer version, or damaged."""
-    return trace_of_object(object_of(line))
-
-
 def trace_of_object(data: Any) -> tuple[str, Trace]:
-    """The same of JSON that was read. Raises TraceError."""
+    """(id, trace) of JSON that was read. Raises TraceError for what is no trace, one of a newer version, and one that
+    was edited after it was made."""
     _check_schema(data)
     try:
         part = TracePart.model_validate(data)
+        trace = _trace(part)
+        made = sealed_id(data)
     except ValidationError as error:
         raise TraceError(_first_problem(error)) from None
     except RecursionError:
         raise TraceError("it is nested too deeply") from None
-    return part.id, _trace(part)
+    if part.id != made:
+        raise TraceError(f"id: {_told(part.id)} is not the hash of the rest ({made}): {_EDITED}")
+    return part.id, trace
 
 
 def _check_schema(data: Any) -> None:
@@ -270,6 +290,10 @@ def _trace(part: TracePart) -> Trace:
         policy = policy_from_json(part.policy)
     except PolicyError as error:
         raise TraceError(f"policy.{error.problems[0]}") from None
+    if part.policy_id != policy.policy_id:
+        raise TraceError(
+            f"policy_id: {_told(part.policy_id)} is not that of the policy beside it ({policy.policy_id}): {_EDITED}"
+        )
     missing: dict[str, str] = dict(part.query.missing.items())
     query = QueryFeatures(tuple(part.query.terms), part.query.best_bm25, missing)
     if len(query.terms) != len(set(query.terms)):
