@@ -121,8 +121,18 @@ def test_a_time_to_live_for_one_request(ask: Ask) -> None:
 
 
 def test_limits_that_mean_nothing(ask: Ask) -> None:
-    for limit in (0, -1, -(10**6)):
-        assert ask("tried/related", policy="steady", limit=limit)["results"] == []
+    for limit in (-1, -(10**6), 2.5, "2", True, [2], float("nan")):
+        for method, params in (
+            ("tried/related", {}),
+            ("tried/experiments", {}),
+            ("tried/absence", {"record": "exp-1"}),
+        ):
+            with pytest.raises(RequestFailed) as failure:
+                ask(method, **params, limit=limit)
+            assert failure.value.code == INVALID_PARAMS
+            assert "limit: expected a whole number of at least 0, got " in failure.value.error["message"]
+    assert ask("tried/related", policy="steady", limit=0)["results"] == []
+    assert len(ask("tried/related", limit=2.0)["results"]) == 2  # a client may know one kind of numbers
     assert len(ask("tried/related", policy="steady", limit=10**9)["results"]) == 3
 
 
@@ -146,8 +156,11 @@ def test_a_mistake_is_an_error_of_one_line(ask: Ask, method: str) -> None:
         ({"set": {"lexical_bonus.term_cap": 1.5}}, ["lexical_bonus.term_cap", "whole number"]),
         ({"set": {"x" * 5000: 1}}, ["xxx…: no knob of a policy"]),
         ({"set": {f"knob{number}": 1 for number in range(5000)}}, ["5,000 knobs"]),
-        ({"set": "half_life_days=5"}, ["set"]),
-        ({"set": [1]}, ["set"]),
+        ({"set": "half_life_days=5"}, ['set: expected an object such as {"half_life_days": 90}, got text']),
+        ({"set": ["half_life_days=90"]}, ['set: expected an object such as {"half_life_days": 90}, got a list']),
+        ({"overrides": {"half_life_days": 90}}, ["overrides: nothing that is known here", "policy, set"]),
+        ({"half_life_days": 90}, ["half_life_days: nothing that is known here"]),
+        ({"researchLine": "ships"}, ["researchLine: nothing that is known here"]),
     ):
         with pytest.raises(RequestFailed) as failure:
             ask(method, **params, **wrong)
@@ -156,6 +169,48 @@ def test_a_mistake_is_an_error_of_one_line(ask: Ask, method: str) -> None:
         assert "\n" not in message
         assert all(part in message for part in told), message
     assert ask("tried/related")["policy_id"] == DEFAULT_POLICY.policy_id
+
+
+def test_a_filter_is_read_in_either_spelling_and_misspelled_by_nobody(ask: Ask) -> None:
+    for method, params in (
+        ("tried/experiments", {}),
+        ("tried/explain", {"record": "exp-1"}),
+        ("tried/absence", {"record": "exp-1"}),
+    ):
+        in_camel, in_snake = (
+            ask(method, **params, filter={name: "elsewhere"}) for name in ("researchLine", "research_line")
+        )
+        assert {**in_camel, "now": None} == {**in_snake, "now": None}
+        assert in_camel != ask(method, **params)
+        for wrong, told in (
+            ({"researchline": "ships"}, "researchline: nothing that is known here; did you mean researchLine?"),
+            ({"zzz": 1, "qqq": 2}, "zzz, qqq: nothing that is known here; there are outcome, researchLine, tag, "),
+            (["ships"], "expected an object, got a list (filter)"),
+        ):
+            with pytest.raises(RequestFailed) as failure:
+                ask(method, **params, filter=wrong)
+            assert failure.value.code == INVALID_PARAMS
+            assert told in failure.value.error["message"]
+            assert "\n" not in failure.value.error["message"]
+    with pytest.raises(RequestFailed) as failure:
+        ask("tried/related", filter={"tag": "night"})
+    assert "filter: nothing that is known here; " in failure.value.error["message"]
+    assert ask("tried/related", workDoneToken=1, partialResultToken="a")["policy_id"] == DEFAULT_POLICY.policy_id
+
+
+@pytest.mark.parametrize("method", ["tried/related", "tried/explain"])
+def test_what_nobody_can_want_is_remarked_upon(ask: Ask, method: str) -> None:
+    params: dict[str, Any] = {"record": "exp-1"} if method == "tried/explain" else {}
+    zero = {f"weights.{name}": 0 for name in ("lexical", "structural", "recency", "importance")}
+    assert ask(method, **params, set=zero)["remarks"] == [
+        "all weights are 0: every score is 0, and records are ordered by their ids"
+    ]
+    assert ask(method, **params, set={"decay_penalty.weight": 0.2, "decay_penalty.tau_days": 3})["remarks"] == [
+        "decay_penalty.tau_days and decay_penalty.weight are set, but decay_penalty is off:"
+        " decay_penalty.enabled=true turns it on"
+    ]
+    for fine in ({}, {"policy": "steady", "set": {"decay_penalty.weight": 0.2}}, {"set": {"half_life_days": 90}}):
+        assert "remarks" not in ask(method, **params, **fine)
 
 
 def test_nulls_ask_for_nothing(ask: Ask) -> None:

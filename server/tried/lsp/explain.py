@@ -10,7 +10,8 @@ from lsprotocol import types as t
 
 from tried.lsp.experiments import FilterParams, config_known, limit_of, related_to
 from tried.lsp.open_document import Analysed
-from tried.lsp.requested_policies import policy_asked_for
+from tried.lsp.own_params import EXAMPLE
+from tried.lsp.requested_policies import KNOBS_EXAMPLE, policy_asked_for, remarks_of
 from tried.lsp.session import Session
 from tried.settings.requested_policy import RequestedPolicy
 
@@ -25,7 +26,7 @@ class ExplainParams:
     text_document: t.TextDocumentIdentifier
     record: str
     policy: str | None = None
-    set: dict[str, Any] | None = None
+    set: dict[str, Any] | None = attrs.field(default=None, metadata={EXAMPLE: KNOBS_EXAMPLE})
     filter: FilterParams | None = None
     limit: int | None = None
 
@@ -38,7 +39,7 @@ async def explain(session: Session, params: ExplainParams) -> dict[str, Any] | N
         return None
     asked = policy_asked_for(known.settings, params.policy, params.set)
     report = await session.in_background(_report, known, params, asked)
-    return {**report, "uri": params.text_document.uri, "version": known.text.version}
+    return {**report, **remarks_of(asked), "uri": params.text_document.uri, "version": known.text.version}
 
 
 def _report(known: Analysed, params: ExplainParams, asked: RequestedPolicy) -> dict[str, Any]:

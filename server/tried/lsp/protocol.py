@@ -17,9 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import cattrs
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 from lsprotocol import converters
 from lsprotocol import types as t
 from pygls.exceptions import (
@@ -33,6 +31,7 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
+from tried.lsp import own_params
 from tried.lsp.transport import MAX_MESSAGE_BYTES, PEEK, Frame, Oversized
 from tried.lsp.written import Written
 from tried.pool.record import finite
@@ -77,7 +76,7 @@ class TriedProtocol(LanguageServerProtocol):
     def register_custom(self, method: str, params: type[Any]) -> None:
         """Declares the attrs class of the params of a method that is not in the specification."""
         self._custom[method] = params
-        _use_camel_case(self._converter, params)
+        own_params.register(self._converter, params)
 
     # in
 
@@ -195,7 +194,7 @@ class TriedProtocol(LanguageServerProtocol):
             raise
         except Exception as error:
             is_table = params is None or isinstance(params, dict)
-            why = _reasons(error) if is_table else f"they must be an object, not {_json_kind(params)}"
+            why = _reasons(error) if is_table else f"they must be an object, not {own_params.json_kind(params)}"
             raise JsonRpcInvalidParams(f"invalid params for {method}: {why}") from error
         return params
 
@@ -300,12 +299,6 @@ def _id_found_in(head: bytes, tail: bytes = b"") -> str | int | None:
     return identifier
 
 
-def _json_kind(value: object) -> str:
-    if isinstance(value, list):
-        return "a list"
-    return "text" if isinstance(value, str) else "true or false" if isinstance(value, bool) else "a number"
-
-
 def _reasons(error: BaseException) -> str:
     """The first few mistakes that cattrs found, in one line."""
     return "; ".join(reason for _, reason in zip(range(MAX_REASONS), _leaves(error), strict=False))
@@ -321,14 +314,3 @@ def _leaves(error: BaseException) -> Iterator[str]:
         # of cattrs' notes the name of what is wrong; that of our class is nothing to the client
         place = next((note.name for note in getattr(error, "__notes__", ()) if hasattr(note, "name")), "")
         yield f"{error} ({place})" if place else str(error)
-
-
-def _use_camel_case(converter: cattrs.Converter, kind: type[Any]) -> None:
-    """Our own attrs classes are spelled in camel case on the wire, as those of the specification."""
-    renamed = {}
-    for field in attrs.fields(kind):
-        head, *rest = field.name.split("_")
-        if rest:
-            renamed[field.name] = override(rename=head + "".join(part.title() for part in rest))
-    converter.register_structure_hook(kind, make_dict_structure_fn(kind, converter, **renamed))  # type: ignore[arg-type]
-    converter.register_unstructure_hook(kind, make_dict_unstructure_fn(kind, converter, **renamed))  # type: ignore[arg-type]

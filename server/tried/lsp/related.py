@@ -9,7 +9,8 @@ import attrs
 from lsprotocol import types as t
 
 from tried.lsp.open_document import Analysed, Document
-from tried.lsp.requested_policies import policy_asked_for
+from tried.lsp.own_params import EXAMPLE
+from tried.lsp.requested_policies import KNOBS_EXAMPLE, policy_asked_for, remarks_of
 from tried.lsp.session import Session
 from tried.lsp.traces import trace_soon
 from tried.render.reports import ranking_report
@@ -28,7 +29,7 @@ class RelatedParams:
     text_document: t.TextDocumentIdentifier
     limit: int | None = None
     policy: str | None = None
-    set: dict[str, Any] | None = None
+    set: dict[str, Any] | None = attrs.field(default=None, metadata={EXAMPLE: KNOBS_EXAMPLE})
     trace: bool = False
 
 
@@ -47,7 +48,7 @@ async def related(session: Session, params: RelatedParams) -> dict[str, Any] | N
     report = await session.in_background(_report, known, params.limit, asked)
     if params.trace or (known.settings.trace.enabled and asked.is_requested):
         trace_soon(session, known, asked, _limit(known, params.limit))
-    return {**report, "uri": document.uri, "version": known.text.version}
+    return {**report, **remarks_of(asked), "uri": document.uri, "version": known.text.version}
 
 
 def _limit(known: Analysed, limit: int | None) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pygls.exceptions import JsonRpcInvalidParams
 
 from tried.ranking.policy import PolicyError
 from tried.settings import Settings
 from tried.settings.requested_policy import RequestedPolicy, requested_policy
+
+KNOBS_EXAMPLE: Final = '{"half_life_days": 90}'
 
 
 def policy_asked_for(settings: Settings, name: str | None, overrides: Mapping[str, Any] | None) -> RequestedPolicy:
@@ -18,3 +20,8 @@ def policy_asked_for(settings: Settings, name: str | None, overrides: Mapping[st
         return requested_policy(settings, name, overrides)
     except PolicyError as error:
         raise JsonRpcInvalidParams(str(error)) from error
+
+
+def remarks_of(asked: RequestedPolicy) -> dict[str, list[str]]:
+    """What an answer says of a policy that nobody can want; nothing of others."""
+    return {"remarks": list(asked.remarks)} if asked.remarks else {}
