@@ -1,12 +1,13 @@
 """Would the findings have been right? Each record of a research line as the draft, the records before it as the pool.
 
-Invariant: a record is never evidence about itself or about what came before it.
+Invariant: a record is never evidence about itself, about what came before it, or about what began before it had ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Final
 
 import numpy as np
@@ -20,7 +21,7 @@ from tried.findings.finding import Evidence, Finding
 from tried.pool.history.line_history import LineHistory
 from tried.pool.history.parameter_history import ParameterHistory
 from tried.pool.history.run import run_of
-from tried.pool.history.run_row import OPEN, Flag
+from tried.pool.history.run_row import OPEN, Flag, microseconds
 from tried.pool.outcome import Directions
 from tried.pool.record import ExperimentRecord
 from tried.pool.snapshot import PoolSnapshot
@@ -92,27 +93,6 @@ def draft_of_record(record: ExperimentRecord) -> ExperimentDraft:
     return ExperimentDraft(Span(0, len(parameters)), research_line=record.research_line, parameters=parameters)
 
 
-def backtest(
-    records: Iterable[ExperimentRecord],
-    settings: FindingSettings | None = None,
-    directions: Directions | None = None,
-    smallest_line: int = SMALLEST_LINE,
-    judged_only: bool = False,
-) -> BacktestReport:
-    """Replays the lines of at least `smallest_line` records, given in the order in which they were run.
-
-    A draft is a record with a parameter whose end is known, with `judged_only` one that carries a verdict.
-    """
-    lines: dict[str | None, list[ExperimentRecord]] = {}
-    for record in records:
-        lines.setdefault(record.research_line, []).append(record)
-    count = _Count(settings or FindingSettings(), directions, judged_only)
-    for line in lines.values():
-        if len(line) >= smallest_line:
-            count.replay((), line)
-    return count.report()
-
-
 def backtest_of(
     snapshot: PoolSnapshot,
     settings: FindingSettings | None = None,
@@ -123,9 +103,11 @@ def backtest_of(
     most_drafts: int = MOST_DRAFTS,
     pause: Callable[[], None] = lambda: None,
 ) -> BacktestReport:
-    """The same for a pool, with its own directions: each line in the order of time, and of many drafts the latest.
+    """Replays the lines of at least `smallest_line` runs in the order of time (`places_in_time`), or `research_line`
+    alone; of many drafts the latest.
 
-    With `research_line` that line alone. Runs without a timestamp stand behind what stands before them in the pool.
+    A draft is a run with a parameter whose end is known, with `judged_only` one that carries a verdict, and that is not
+    the first of its line. Evidence are those before it that had ended when it began; of which that is not known, all.
     `pause` is called between one record and the next, to let others work; what it raises ends the work.
     """
     lines = [line for line in lines_of(snapshot, research_line) if len(line) >= smallest_line]
@@ -196,6 +178,37 @@ def _read(
         yield records[record_id]
 
 
+class _Evidence:
+    """What may be held against drafts of one line, given in the order in which they began."""
+
+    def __init__(self, directions: Directions | None, before: Sequence[ExperimentRecord]) -> None:
+        self.begun = ParameterHistory.empty(directions)
+        self._running: list[tuple[int, str]] = []
+        self.add(before)
+
+    def add(self, records: Sequence[ExperimentRecord]) -> None:
+        self.begun = self.begun.updated((), records)
+        for record in records:
+            if (end := _end_of(record)) is not None:
+                heappush(self._running, (end, record.id))
+
+    def against(self, draft: ExperimentRecord) -> ParameterHistory:
+        """What had ended when the draft began; all that began before it where nobody knows when that was."""
+        if draft.time is None:
+            return self.begun
+        start = microseconds(draft.time)
+        while self._running and self._running[0][0] <= start:
+            heappop(self._running)
+        return self.begun.updated((record_id for _, record_id in self._running), ()) if self._running else self.begun
+
+
+def _end_of(record: ExperimentRecord) -> int | None:
+    """In microseconds since 1970; None if it is not known."""
+    if record.time is None or record.duration is None:
+        return None
+    return microseconds(record.time) + max(0, record.duration.secs * 1_000_000 + record.duration.nanos // 1_000)
+
+
 class _Count:
     """What comes of one line after the other."""
 
@@ -213,14 +226,15 @@ class _Count:
 
     def replay(self, before: Iterable[ExperimentRecord], line: Iterable[ExperimentRecord]) -> None:
         """Each record of the line as a draft, after those before it."""
-        history = ParameterHistory.empty(self.directions).updated((), before)
+        evidence = _Evidence(self.directions, list(before))
         replayed = self.drafts.flagged
         for record in line:
             run = run_of(record, 0, self.directions)
             known = run.judged if self.judged_only else run.judged or run.ending != "open"
-            if known and run.values and history.lines and record.role == "experiment":
+            if known and run.values and evidence.begun.lines and record.role == "experiment":
+                history = evidence.against(record)
                 self.add(record, run.ending == "dead_end", find(draft_of_record(record), history, self.settings))
-            history = history.updated((), (record,))
+            evidence.add((record,))
         self.lines += self.drafts.flagged > replayed
 
     def add(self, record: ExperimentRecord, bad: bool, findings: Sequence[Finding]) -> None:
