@@ -1,8 +1,8 @@
 """Precision of the findings by replay: python benchmarks/backtest.py POOL.jsonl [--all] [--wrong]
 
-As `tried backtest` does: each run of a line with at least ten is taken as the draft, the runs before it, in the order of
-time, as the pool. `--all` replays every run whose end is known, not only those that carry a verdict; `--wrong` lists what
-stood on a draft that ended well. The study's rules are run on the same drafts.
+As `tried backtest` does: each run of a line with at least ten is taken as the draft, the runs before it as the pool.
+`--all` replays every run whose end is known, not only those that carry a verdict; `--wrong` lists what stood on a draft
+that ended well. The study's rules are run on the same drafts.
 """
 
 from __future__ import annotations
