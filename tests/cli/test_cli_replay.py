@@ -133,6 +133,20 @@ def test_what_a_replay_under_another_policy_says_is_what_the_pool_says(tried: Ru
         assert "recency" in move["changed"]
 
 
+def test_what_nobody_can_want_is_remarked_upon(tried: Runner) -> None:
+    path = traced(tried)
+    names = ("lexical", "structural", "recency", "importance")
+    zero = [part for name in names for part in ("--set", f"weights.{name}=0")]
+    assert tried("replay", path, *zero, "--json").err == (
+        "tried: policy default: all weights are 0: every score is 0, and records are ordered by their ids\n"
+    )
+    idle = tried("replay", path, "--policy", "default", "--set", "hit_boost.weight=0.2")
+    assert idle.err == (
+        "tried: policy default: hit_boost.weight is set, but hit_boost is off: hit_boost.enabled=true turns it on\n"
+    )
+    assert tried("replay", path, "--policy", "steady", "--set", "hit_boost.weight=0.2").err == ""
+
+
 def test_the_keys_of_the_answer(tried: Runner) -> None:
     path = traced(tried)
     report = tried("replay", path, "--json").json

@@ -12,10 +12,12 @@ import typer
 from tried.cli.failure import Failure
 from tried.cli.options import AsJson, folder_of_here
 from tried.cli.output import complain, console, line_of, write_json
+from tried.cli.policy_options import tell_remarks
 from tried.cli.trace_files import Entry, TraceFiles, traces_at
 from tried.evaluation.replay import Replay, ReplayedRow, ReplayError, replay
 from tried.evaluation.trace import ResultRow, Trace
 from tried.ranking.policy import Policy, PolicyError, policy_from_json, with_overrides
+from tried.ranking.policy_remarks import remarks_on
 from tried.render.escape import plain, shortened
 from tried.render.reports import rfc3339
 from tried.render.trace_reports import (
@@ -111,9 +113,11 @@ def _policy(trace: Trace, name: str | None, overrides: list[str] | None) -> Poli
         )
     policy = trace.scored.policy if name is None else _named_policy(name)
     try:
-        return with_overrides(policy, knobs) if knobs else policy
+        chosen = with_overrides(policy, knobs) if knobs else policy
     except PolicyError as error:
         raise Failure(f"--set: {error}") from error
+    tell_remarks(name or trace.policy_name or "of the trace", remarks_on(chosen, knobs))
+    return chosen
 
 
 def _named_policy(name: str) -> Policy:
