@@ -303,6 +303,16 @@ def test_what_is_damaged_is_told_and_the_rest_counts(tried: Runner) -> None:
     }
 
 
+def test_ways_of_a_later_version_are_shown_as_others(tried: Runner) -> None:
+    record_hit(tried.folder, ["exp-1"], "opened", datetime.now(UTC))
+    path = hits_file(tried.folder)
+    assert path is not None
+    made = path.read_text()
+    path.write_text(made + made.splitlines()[1].replace("opened", "starred") + "\n")
+    assert tried("hits").lines == ["2  exp-1  base  opened 1, other 1  just now"]
+    assert ways(tried) == {"exp-1": {"opened": 1, "other": 1}}
+
+
 def test_a_file_of_another_version_is_told_and_can_be_cleared(tried: Runner) -> None:
     record_hit(tried.folder, ["exp-1"], "opened", datetime.now(UTC))
     path = hits_file(tried.folder)
