@@ -29,7 +29,8 @@ from tried.settings.requested_policy import RequestedPolicy
 def explain(
     file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="A config file.")],
     record: Annotated[
-        str, typer.Argument(metavar="RECORD", show_default=False, help="A record, or the end of its id; or `last`.")
+        str,
+        typer.Argument(metavar="RECORD", show_default=False, help="A record, or the last part of its id; or `last`."),
     ],
     policy: PolicyName = None,
     overrides: Overrides = None,

@@ -54,7 +54,7 @@ class _Named:
 def hits(
     records: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RECORD]…", show_default=False, help="Only these: ids, or the ends of ids."),
+        typer.Argument(metavar="[RECORD]…", show_default=False, help="Only these: ids, or the last parts of ids."),
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Forget them.")] = False,
     yes: Yes = False,
