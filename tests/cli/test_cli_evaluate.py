@@ -48,9 +48,10 @@ def judged(tried: Runner, *lines: object) -> Path:
 
 
 def test_it_says_what_comes_of_each_query(tried: Runner) -> None:
-    """All runs name the same five keys, so words (8/15 of the weight, as nothing has an architecture) tell them not apart.
-    a2 is two days older than a4, which costs it 0.2 · (1 − 2^(−2/30)) = 0.009; its derivation makes it more important by
-    0.1, which gives it 4/15 · 0.1 = 0.027. So a2 is first, one of two that should be seen, and of the highest grade."""
+    """All runs name the same five keys, so words (8/15 of the weight, as nothing has an architecture) tell them not
+    apart. a2 is two days older than a4, which costs it 0.2 · (1 − 2^(−2/30)) = 0.009; its derivation makes it more
+    important by 0.1, which gives it 4/15 · 0.1 = 0.027. So a2 is first: one of two that should be seen, and the one of
+    the highest grade."""
     path = judged(tried, judgement(), judgement("q2", relevant=[], expect="silent"))
 
     result = tried("evaluate", path, "--k", 1, "--json")
