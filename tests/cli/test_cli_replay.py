@@ -7,12 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_runner import Runner
+from filelock import FileLock
 
 from tried.ranking.policy import DEFAULT_POLICY, STEADY, policy_json
 from tried.render.trace_seal import sealed_id
@@ -446,3 +448,60 @@ def test_names_that_would_command_the_terminal_are_harmless(tried: Runner) -> No
         assert done.status == 0
         assert "\x1b" not in done.out
         assert "\r" not in done.out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize("options", [(), ("--json",)])
+@pytest.mark.parametrize("count", [6, 3000])
+def test_whoever_reads_no_further_has_a_trace_all_the_same(
+    tried: Runner, state: Path, options: tuple[str, ...], count: int
+) -> None:
+    """Of few records all fits into one write, of many not; both end as they do without a trace."""
+    tried.journal(*({"id": f"r{number}", "params": {"lr": number}} for number in range(count)))
+    tried.write("tried.toml", "[trace]\nenabled = true\n")
+    config = tried.write("config.yaml", CONFIG)
+    statuses = []
+    for traced in ((), ("--trace", "t.jsonl")):
+        reading, writing = os.pipe()
+        os.close(reading)
+        command = [sys.executable, "-m", "tried", "rank", str(config), "--limit", str(count), *options, *traced]
+        done = subprocess.run(
+            command, cwd=tried.folder, stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+        os.close(writing)
+        assert done.stderr == b""
+        statuses.append(done.returncode)
+    assert statuses[0] == statuses[1]
+    assert tried("replay", "t.jsonl").status == 0
+    assert [len(path.read_bytes().splitlines()) for path in trace_files(state)] == [2]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_an_answer_that_cannot_be_written_is_traced(tried: Runner) -> None:
+    tried.journal(*records())
+    config = tried.write("config.yaml", CONFIG)
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "tried", "rank", str(config), "--json", "--trace", "t.jsonl"]
+        done = subprocess.run(command, cwd=tried.folder, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert done.returncode != 0
+    assert b"No space left" in done.stderr
+    assert tried("replay", "t.jsonl").status == 0
+
+
+def test_a_folder_that_somebody_holds_is_told_soon_and_by_its_name(tried: Runner, state: Path) -> None:
+    tried.journal(*records())
+    tried.write("tried.toml", "[trace]\nenabled = true\n")
+    config = tried.write("config.yaml", CONFIG)
+    state.mkdir(parents=True)
+    began = time.monotonic()
+    with FileLock(state / ".traces.lock"):
+        done = tried("rank", config, "--now", NOW)
+    assert time.monotonic() - began < 5
+    assert done.status == 0
+    assert done.err.startswith(f"tried: the ranking was not traced: {state}: another process has held the lock ")
+
+
+def test_nothing_is_left_beside_the_file(tried: Runner) -> None:
+    path = traced(tried)
+    assert tried("rank", "config.yaml", "--trace", "config.yaml").status == 2
+    assert {each.name for each in tried.folder.iterdir()} == {".tried", "config.yaml", path.name}

@@ -6,7 +6,9 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -16,7 +18,9 @@ from raw_client import Message, RawClient, RequestFailed, until
 from tried_workspace import CONFIG, FAST, RECORDS, capabilities
 
 from tried.evaluation.replay import replay
+from tried.lsp import traces
 from tried.render.trace_reports import is_identical, object_of, trace_of_object
+from tried.storage.files import StorageError
 from tried.storage.traces import lines_of, trace_files
 
 ON = {**FAST, "trace": {"enabled": True}}
@@ -147,6 +151,48 @@ def test_a_folder_that_somebody_holds_delays_no_answer_and_no_end(editor: Editor
         assert time.monotonic() - began < 5.0  # the lock would be waited for twice as long
     assert editor.client.stderr.count("faster than they can be written down") == 1
     assert editor._lines() == []
+
+
+def test_a_server_that_ranks_too_fast_says_so_once_however_often_it_gets_behind(editor: Editor) -> None:
+    editor.start(FAST)
+    for _ in range(4):  # each time some are written in between
+        before = len(editor._lines())
+        for _ in range(30):
+            editor.related(limit=2, trace=True)
+        editor.kept(before + 1)
+    assert editor.client.finish() == 0
+    assert editor.client.stderr.count("faster than they can be written down") == 1
+
+
+def test_a_kind_of_failure_is_told_once_whatever_its_figures(caplog: pytest.LogCaptureFixture) -> None:
+    queue = traces._Queue()
+    done = Event()
+
+    def too_large(size: int) -> None:
+        raise StorageError(f"a trace of {size / 7} MB is more than all traces may take (1 MB)")
+
+    def read_only() -> None:
+        raise StorageError("/traces: the folder cannot be made: permission denied")
+
+    def fine() -> None:
+        pass
+
+    for work in (partial(too_large, 8), fine, partial(too_large, 9), read_only, fine, read_only, done.set):
+        queue.put(work)
+    assert done.wait(10)
+    assert [record.message[:40] for record in caplog.records] == [
+        "the ranking was not traced: a trace of 1",
+        "the ranking was not traced: /traces: the",
+    ]
+
+
+def test_a_trace_rests_most_of_the_time() -> None:
+    rest = traces._Rest()
+    began = time.perf_counter()
+    while time.perf_counter() - began < 0.004:
+        pass
+    rest()
+    assert time.perf_counter() - began >= 0.004 * (1 + traces.REST)
 
 
 def test_a_policy_that_is_not_known_is_not_traced(editor: Editor) -> None:

@@ -6,9 +6,11 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from tried.storage import traces
 from tried.storage.files import StorageError
@@ -246,7 +248,7 @@ def test_a_folder_that_is_read_only(tmp_path: Path) -> None:
 def test_a_file_system_that_is_read_only() -> None:
     with pytest.raises(StorageError, match="/sys/kernel/tried: the folder cannot be made: "):
         keep_trace(b"{}", 1000, Path("/sys/kernel/tried"))
-    with pytest.raises(StorageError, match="/sys/kernel/traces: cannot be locked: "):
+    with pytest.raises(StorageError, match="/sys/kernel: cannot be locked: "):
         keep_trace(b"{}", 1000, Path("/sys/kernel"))
 
 
@@ -294,3 +296,92 @@ def test_what_is_no_file_is_said_to_be_none(tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(StorageError, match="nothing was written"):
             write_trace(b"{}", tmp_path / "pipe", BEGINNING)
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "tried"
+
+
+@pytest.mark.usefixtures("state")
+def test_nothing_is_left_beside_a_file_of_somebody_s_own(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "config.yaml").write_text("lr: 0.1\n", encoding="utf-8")
+    with pytest.raises(StorageError, match="something else"):
+        write_trace(BEGINNING, own / "config.yaml", BEGINNING)
+    assert [path.name for path in own.iterdir()] == ["config.yaml"]
+    write_trace(BEGINNING, own / "t.jsonl", BEGINNING)
+    assert sorted(path.name for path in own.iterdir()) == ["config.yaml", "t.jsonl"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_device_is_looked_at_before_it_is_locked(state: Path) -> None:
+    with pytest.raises(StorageError, match="/dev/full: nothing was written: it is a pipe, a socket or a device"):
+        write_trace(BEGINNING, Path("/dev/full"), BEGINNING)
+    assert not Path("/dev/.full.lock").exists()
+    assert not state.exists()
+
+
+def test_all_names_of_a_file_have_one_lock_in_the_state_folder(tmp_path: Path, state: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "t.jsonl"
+    (tmp_path / "link.jsonl").symlink_to(path)
+    for name in (path, tmp_path / "folder" / ".." / "t.jsonl", tmp_path / "link.jsonl"):
+        write_trace(BEGINNING, name, BEGINNING)
+    (lock,) = (state / "locks").iterdir()
+    assert path.read_bytes() == 3 * (BEGINNING + b"\n")
+    began = time.monotonic()
+    with (
+        FileLock(lock),
+        pytest.raises(StorageError, match=rf"t\.jsonl: another process has held the lock .*{lock.name}"),
+    ):
+        write_trace(BEGINNING, path, BEGINNING)
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("how", ["none", "in the way"])
+def test_without_a_state_folder_a_file_is_written_all_the_same(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    if how == "none":
+        monkeypatch.setattr(traces, "state_folder", lambda: None)
+    else:
+        state.parent.mkdir()
+        state.write_text("in the way", encoding="ascii")
+    write_trace(BEGINNING, tmp_path / "t.jsonl", BEGINNING)
+    assert (tmp_path / "t.jsonl").read_bytes() == BEGINNING + b"\n"
+
+
+OWN_WRITER = """
+import sys
+from pathlib import Path
+from tried.storage.traces import write_trace
+beginning = b'{"schema":"tried.trace/v'
+for number in range(40):
+    write_trace(beginning + b'1"' + sys.argv[2].encode() * 3000, Path(sys.argv[1]), beginning)
+"""
+
+
+@pytest.mark.usefixtures("state")
+def test_two_processes_add_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", OWN_WRITER, str(path), name], stderr=subprocess.PIPE) for name in "ab"
+    ]
+    assert [writer.communicate(timeout=60)[1] for writer in writers] == [b"", b""]
+    lines = [line.data or b"" for line in lines_of(path)]
+    assert sorted(line[26:] for line in lines) == [name * 3000 for name in (b"a", b"b") for _ in range(40)]
+
+
+def test_a_folder_that_somebody_holds_is_not_waited_for_long_and_is_named(tmp_path: Path) -> None:
+    keep_trace(b"old", 1000, tmp_path)
+    began = time.monotonic()
+    with FileLock(tmp_path / ".traces.lock"), pytest.raises(StorageError) as caught:
+        keep_trace(b"new", 1000, tmp_path)
+    assert time.monotonic() - began < 5
+    assert str(caught.value) == (
+        f"{tmp_path}: another process has held the lock {tmp_path / '.traces.lock'} for 1 s; try again when it is done"
+    )
+    assert lines_in(tmp_path) == [b"old"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -32,6 +34,7 @@ from tried.cli.ranking_text import how_ordered, nothing_left, print_ranking, too
 from tried.ranking.query import RetrievalQuery
 from tried.render.reports import ranking_report
 from tried.settings.requested_policy import RequestedPolicy
+from tried.storage.files import StorageError
 from tried.workspace import Workspace
 
 
@@ -85,22 +88,47 @@ def rank(
     )
     query = dataclasses.replace(query, research_line=research_line, tags=tuple(tag or ()), source=source)
     ranking = workspace.rank(query, moment, limit, asked.policy)
-    if as_json:
-        directions = workspace.settings.metrics.directions
-        write_json(ranking_report(query, ranking, moment, directions, requested=asked))
-    elif ranking:
-        if remark := how_ordered(query, ranking[0]):
-            console().print(line_of(remark))
-        print_ranking(ranking, workspace.snapshot, moment)
-        if told := what_is_listed(len(ranking), query, workspace.snapshot.index, moment, asked):
-            console().print(line_of((f"     {told}", "dim")))
-    elif not workspace.snapshot:
-        complain(empty_pool_advice(workspace, pools))
-    else:
-        old = too_old(query, workspace.snapshot.index, moment, asked.policy)
-        console().print(line_of(nothing_left(old, asked.policy)))
-    if trace is not None or workspace.settings.trace.enabled:
-        _trace(query, workspace, moment, limit, asked, trace, trace_text)
+    with _traced(query, workspace, moment, limit, asked, trace, trace_text):
+        if as_json:
+            directions = workspace.settings.metrics.directions
+            write_json(ranking_report(query, ranking, moment, directions, requested=asked))
+        elif ranking:
+            if remark := how_ordered(query, ranking[0]):
+                console().print(line_of(remark))
+            print_ranking(ranking, workspace.snapshot, moment)
+            if told := what_is_listed(len(ranking), query, workspace.snapshot.index, moment, asked):
+                console().print(line_of((f"     {told}", "dim")))
+        elif not workspace.snapshot:
+            complain(empty_pool_advice(workspace, pools))
+        else:
+            old = too_old(query, workspace.snapshot.index, moment, asked.policy)
+            console().print(line_of(nothing_left(old, asked.policy)))
+
+
+@contextmanager
+def _traced(
+    query: RetrievalQuery,
+    workspace: Workspace,
+    now: datetime,
+    limit: int | None,
+    asked: RequestedPolicy,
+    path: Path | None,
+    with_text: bool,
+) -> Iterator[None]:
+    """Behind the answer, if settings or a `path` ask for it; also where whoever reads the answer has seen enough."""
+    if path is None and not workspace.settings.trace.enabled:
+        yield
+        return
+    try:
+        yield
+        sys.stdout.flush()  # nobody waits for the trace
+    except (OSError, SystemExit):  # the latter is how rich ends where nobody reads on
+        try:
+            _trace(query, workspace, now, limit, asked, path, with_text)
+        except StorageError as error:
+            complain(str(error))
+        raise
+    _trace(query, workspace, now, limit, asked, path, with_text)
 
 
 def _trace(
@@ -113,10 +141,8 @@ def _trace(
     with_text: bool,
 ) -> None:
     """Writes down what was ranked. That it cannot be kept is told, and is an error only of a file that was named."""
-    from tried.storage.files import StorageError
     from tried.workspace_traces import keep_ranking, trace_of_ranking, write_ranking
 
-    sys.stdout.flush()  # nobody waits for the trace
     settings = workspace.settings
     line = trace_of_ranking(
         query,

@@ -26,12 +26,12 @@ class StorageError(Exception):
 
 
 @contextmanager
-def locked(path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-    """Hold the lock of a file (`.NAME.lock` beside it) against other processes.
+def locked(path: Path, seconds: float = LOCK_SECONDS, lock_file: Path | None = None) -> Iterator[None]:
+    """Hold the lock of a file (`lock_file`; `.NAME.lock` beside it) against other processes.
 
     Raises StorageError if somebody else holds it longer than `seconds`, or if the folder cannot be written.
     """
-    lock = FileLock(path.with_name(f".{path.name}.lock"))
+    lock = FileLock(lock_file or path.with_name(f".{path.name}.lock"))
     try:
         lock.acquire(timeout=seconds)
     except Timeout:

@@ -5,15 +5,18 @@ folder may hold, then the next is begun. What a line says is not this room's bus
 
 Invariant: the files never hold more than they may. A trace that would not fit even alone is refused, and nothing is
 deleted for it.
+Invariant: beside a file of the user's own nothing is left, no lock either.
 Invariant: one process at a time writes, and a line is there as a whole or not at all, but for a process that is killed
 or a disk that dies in the middle of it: what it left is closed by the next line, so that only its own line is torn.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,7 +31,11 @@ FILES: Final = 8
 LINE_LIMIT: Final = 512 * 1024**2
 """Bytes of a line up to which it is read."""
 
+LOCK_SECONDS: Final = 1.0
+"""So long a person who has their answer waits, at most, for another process that writes."""
+
 MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
 _NAME: Final = re.compile(r"trace-(\d{8,})\.jsonl\Z")
 _FIRST_BYTES: Final = 4096
 
@@ -63,10 +70,10 @@ def keep_trace(line: bytes, most_bytes: int, folder: Path | None = None) -> Path
             " raise trace.max_mb, or lower trace.candidates"
         )
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
     except OSError as error:
         raise StorageError(f"{folder}: the folder cannot be made: {reason_of(error)}") from error
-    with locked(folder / "traces"):
+    with locked(folder, LOCK_SECONDS, folder / ".traces.lock"):
         files = _make_room(folder, most_bytes - size)
         path, number, held = files[-1] if files else (None, 0, 0)
         if path is None or held + size > max(most_bytes // FILES, size):
@@ -79,23 +86,43 @@ def write_trace(line: bytes, path: Path, beginning: bytes) -> None:
     """Append a trace to a file that somebody named, made if need be, in a folder that is there.
 
     A file that holds something else, so does not begin like a trace (with `beginning`), is left alone. Raises
-    StorageError.
+    StorageError. Its lock is in the user's state folder; where none can be kept there, it is written to without.
     """
     if is_folder(path):
         raise StorageError(f"{path}: nothing was written: it is a folder; name a file")
     if not is_folder(path.parent):
         raise StorageError(f"{path}: nothing was written: there is no folder {path.parent}")
-    with locked(path):
-        try:
-            with open_plain(path) as file:
-                begins = file.read(max(_FIRST_BYTES, len(beginning)))
-        except FileNotFoundError:
-            begins = b""
-        except OSError as error:
-            raise StorageError(f"{path}: nothing was written: {reason_of(error)}") from error
-        if not (begins.startswith(beginning) or beginning.startswith(begins)):
-            raise StorageError(f"{path}: nothing was written: it holds something else than traces; name another file")
+    _refuse_others(path, beginning)
+    with _own_lock(path):
+        _refuse_others(path, beginning)  # somebody may have written it in the meantime
         append_under_lock(path, (line,), MODE)
+
+
+def _refuse_others(path: Path, beginning: bytes) -> None:
+    try:
+        with open_plain(path) as file:
+            begins = file.read(max(_FIRST_BYTES, len(beginning)))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError(f"{path}: nothing was written: {reason_of(error)}") from error
+    if not (begins.startswith(beginning) or beginning.startswith(begins)):
+        raise StorageError(f"{path}: nothing was written: it holds something else than traces; name another file")
+
+
+def _own_lock(path: Path) -> AbstractContextManager[None]:
+    folder = state_folder()
+    if folder is None:
+        return nullcontext()
+    locks = folder / "locks"
+    try:
+        locks.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+        whole = os.fsencode(path.resolve())
+    except (OSError, RuntimeError):  # a loop of links
+        return nullcontext()
+    if not os.access(locks, os.W_OK):
+        return nullcontext()
+    return locked(path, LOCK_SECONDS, locks / f"trace-{hashlib.sha256(whole).hexdigest()[:16]}.lock")
 
 
 def trace_files(path: Path) -> list[Path]:
