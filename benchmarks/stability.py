@@ -20,7 +20,6 @@ from itertools import product
 from pathlib import Path
 from statistics import fmean
 
-from backtest import read_pool
 from tried.analysis import query_of
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import language_of, parse
@@ -50,7 +49,9 @@ from tried.evaluation.stability import (
 )
 from tried.evaluation.stability_drafts import drafts_of_records
 from tried.evaluation.stability_sessions import CHANGES, Ask, moments_in
+from tried.pool.pool import Pool
 from tried.pool.record import ExperimentRecord
+from tried.pool.sources.journal_source import JournalSource
 from tried.ranking.index import RankingIndex
 from tried.ranking.policy import DEFAULT_POLICY, STEADY, Policy, with_overrides
 from tried.ranking.query import RetrievalQuery
@@ -164,7 +165,8 @@ def main() -> None:
     parser.add_argument("--records", type=int, metavar="N", default=0)
     options = parser.parse_args()
     started = time.perf_counter()
-    records = read_pool(options.data / "pool.jsonl")
+    pool = Pool([JournalSource((options.data / "pool.jsonl").absolute())]).refresh()
+    records = list(pool.records.values())
     index = RankingIndex.of(with_vectors(records))
     if options.records:
         of_records(records, index, options.records)
