@@ -289,6 +289,8 @@ def test_what_a_bad_line_holds_is_cut(tried: Runner) -> None:
         judgement("q3", research_line=long),
         judgement("q4", self_id=long),
         judgement("q5", config=f"{'x' * 200}.yaml"),
+        judgement("q6", relevant=[{"id": f"r{number}", "grade": 3} for number in range(1000)]),
+        judgement("q7", relevant=[{"id": "a1", "grade": 3}] * 1000),
     )
     path = judged(tried, judgement("q0"), *bad)
 
@@ -298,8 +300,10 @@ def test_what_a_bad_line_holds_is_cut(tried: Runner) -> None:
     assert len(said) == len(bad) + 1
     for line in said:
         assert "x" * 60 not in line
-        assert len(line) < 2 * len(str(path)) + 200
+        assert len(line) < 2 * len(str(path)) + 300
     assert "x…: there is no such file" in said[4]
+    assert said[5].endswith('no record of the pool has the id "r4"; and 995 more mistakes')
+    assert said[6].endswith("; and 994 more mistakes")  # 999 of 1,000 are graded again
 
 
 def test_a_file_of_something_else_is_told_briefly(tried: Runner) -> None:

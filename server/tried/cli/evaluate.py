@@ -22,7 +22,7 @@ from tried.draft.syntax import language_of, parse
 from tried.evaluation.evaluate import Heard, JudgedConfig, resolved
 from tried.evaluation.evaluate import evaluate as evaluated
 from tried.evaluation.gate import GateError, Held, Limit, held, maximum_of, minimum_of
-from tried.evaluation.judgements import BadLine, Judgement, cut, judgements_in, told
+from tried.evaluation.judgements import BadLine, Judgement, cut, in_brief, judgements_in, told
 from tried.findings.finding import Finding
 from tried.pool.snapshot import PoolSnapshot
 from tried.ranking.policy import Policy, PolicyError
@@ -207,7 +207,7 @@ def _configs_in(text: str, folder: Path, workspace: Workspace) -> tuple[list[Jud
 
 
 def _with_hints(problems: Iterable[str], judgement: Judgement, snapshot: PoolSnapshot) -> str:
-    said = "; ".join(problems)
+    said = in_brief(problems)
     line = judgement.research_line
     if line is not None and line not in snapshot.research_lines:
         near = difflib.get_close_matches(line, snapshot.research_lines, n=1)

@@ -120,11 +120,9 @@ def judgements_in(text: str) -> tuple[list[Judgement], list[BadLine]]:
         try:
             read = _Line.model_validate_json(line)
         except ValidationError as error:
-            mistakes = list(_mistakes(error))
-            more = [f"and {len(mistakes) - _MOST_MISTAKES} more mistakes"] if len(mistakes) > _MOST_MISTAKES else []
-            bad.append(BadLine(number, "; ".join([*mistakes[:_MOST_MISTAKES], *more])))
+            bad.append(BadLine(number, in_brief(_mistakes(error))))
             continue
-        if why := "; ".join([*_given_twice(line), *_contradictions(read, found)]):
+        if why := in_brief([*_given_twice(line), *_contradictions(read, found)]):
             bad.append(BadLine(number, why))
             continue
         found[read.query] = Judgement(
@@ -245,6 +243,13 @@ def _instead_of(name: str, in_relevant: bool) -> str:
     known = list((_Relevant if in_relevant else _Line).model_fields)
     near = difflib.get_close_matches(name, known, n=1)
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+
+
+def in_brief(mistakes: Iterable[str]) -> str:
+    """The first of a line's mistakes, and how many more there are."""
+    every = list(mistakes)
+    more = [f"and {len(every) - _MOST_MISTAKES:,} more mistakes"] if len(every) > _MOST_MISTAKES else []
+    return "; ".join([*every[:_MOST_MISTAKES], *more])
 
 
 def told(value: Any) -> str:
