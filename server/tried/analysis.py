@@ -273,10 +273,10 @@ def _findings(
         return ()
     thresholds = finding_settings(settings)
     found = [finding for draft in drafts for finding in find(draft, snapshot.history, thresholds, saved_at)]
-    return heard(found, path, folder, snapshot, settings, calibration)
+    return told_findings(found, path, folder, snapshot, settings, calibration)
 
 
-def heard(
+def told_findings(
     findings: Iterable[Finding],
     path: Path | None,
     folder: Path | None,

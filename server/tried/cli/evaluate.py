@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from tried.analysis import finding_settings, heard, not_worth_reading, query_of, with_retried_records
+from tried.analysis import finding_settings, not_worth_reading, query_of, told_findings, with_retried_records
 from tried.cli.evaluation_text import print_evaluation
 from tried.cli.failure import Failure
 from tried.cli.files import must_exist, read_config
@@ -19,7 +19,7 @@ from tried.cli.options import AsJson, Pools, empty_pool_advice, folder_of, now_f
 from tried.cli.output import complain, write_json
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import language_of, parse
-from tried.evaluation.evaluate import Heard, JudgedConfig, resolved
+from tried.evaluation.evaluate import JudgedConfig, ToldFindings, resolved
 from tried.evaluation.evaluate import evaluate as evaluated
 from tried.evaluation.gate import GateError, Held, Limit, held, maximum_of, minimum_of
 from tried.evaluation.judgements import BadLine, Judgement, cut, in_brief, judgements_in, told
@@ -117,7 +117,7 @@ def evaluate(
         now=moment or newest_in(workspace.snapshot),
         ks=ks,
         settings=finding_settings(workspace.settings),
-        heard=_ears(judgements.parent, workspace),
+        told=_told_in(judgements.parent, workspace),
     )
     gates = held(evaluation, wanted)
     if as_json:
@@ -134,16 +134,16 @@ def evaluate(
     return 1 if short else 0
 
 
-def _ears(folder: Path, workspace: Workspace) -> Heard:
+def _told_in(folder: Path, workspace: Workspace) -> ToldFindings:
     """What a user of the workspace gets of findings; may replay its pool."""
     workspace.calibrate()
     settings, snapshot, calibration = workspace.settings, workspace.snapshot, workspace.calibration
 
-    def what_is_heard(judgement: Judgement, findings: Iterable[Finding]) -> Sequence[Finding]:
+    def told(judgement: Judgement, findings: Iterable[Finding]) -> Sequence[Finding]:
         path = Path(os.path.normpath((folder / judgement.config).absolute()))
-        return heard(findings, path, workspace.folder, snapshot, settings, calibration)
+        return told_findings(findings, path, workspace.folder, snapshot, settings, calibration)
 
-    return what_is_heard
+    return told
 
 
 def newest_in(snapshot: PoolSnapshot) -> datetime:

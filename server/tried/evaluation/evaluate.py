@@ -29,7 +29,7 @@ from tried.ranking.rank import rank
 
 Scope = Literal["own_line", "whole_pool"]
 SCOPES: Final[tuple[Scope, ...]] = ("own_line", "whole_pool")
-Heard = Callable[[Judgement, Sequence[Finding]], Sequence[Finding]]
+ToldFindings = Callable[[Judgement, Sequence[Finding]], Sequence[Finding]]
 SAME: Final = 1e-12
 """Two values that differ by less are equal: the order of additions decides about the last digits."""
 
@@ -185,9 +185,9 @@ def evaluate(
     now: datetime,
     ks: Sequence[int] = (10,),
     settings: FindingSettings | None = None,
-    heard: Heard = lambda _, findings: findings,
+    told: ToldFindings = lambda _, findings: findings,
 ) -> Evaluation:
-    """What each judged config gets from a pool. `now` is the time that ages count from, `heard` what a user gets of the
+    """What each judged config gets from a pool. `now` is the time that ages count from, `told` what a user gets of the
     findings on a config.
 
     Judgements name records of the pool by their ids (`resolved`). The research line of `settings` is not used. Raises
@@ -210,7 +210,7 @@ def evaluate(
         scoped = dataclasses.replace(rules, research_line=line)
         return Answer(
             judgement,
-            tuple(heard(judgement, [finding for draft in config.drafts for finding in find(draft, history, scoped)])),
+            tuple(told(judgement, [finding for draft in config.drafts for finding in find(draft, history, scoped)])),
             {name: _listed(config, snapshot, frozenset(among), policy, now, ks) for name, policy in policies.items()},
         )
 
