@@ -78,7 +78,7 @@ def test_mistakes_are_told_with_knob_value_range_and_line(tmp_path: Path) -> Non
         "[policies]\nodd = 3\n"
     )
     assert messages(written(tmp_path, text)) == [
-        (4, "policies.fresh.half_life_days: expected a number, got NaN; using 30.0"),
+        (4, "policies.fresh.half_life_days: expected a number, got NaN; using 30"),
         (5, "policies.fresh.half_live_days: unknown setting, ignored; did you mean half_life_days?"),
         (6, "policies.fresh.ttl_days: expected a number of at least 0, got -1; using none"),
         (8, "policies.fresh.weights.lexical: expected a number from 0 to 1000000, got -0.5; using 0.4"),
@@ -86,12 +86,12 @@ def test_mistakes_are_told_with_knob_value_range_and_line(tmp_path: Path) -> Non
         (11, "policies.fresh.lexical_bonus.min_ratio: expected a number from 0 to 1, got 2; using 0.3"),
         (12, "policies.fresh.lexical_bonus.term_cap: expected a whole number of at least 1, got 0; using 64"),
         (13, "policies.fresh.lexical_bonus.enabled: expected true or false, got 1; using false"),
-        (15, "policies.fresh.hit_boost.half_saturation: expected a number above 0, got 0; using 8.0"),
-        (16, "policies.fresh.hit_boost.tau_days: expected a number of at least 0, got -3; using 14.0"),
-        (18, "policies.fresh.decay_penalty.tau_days: expected a number above 0, got 0; using 30.0"),
+        (15, "policies.fresh.hit_boost.half_saturation: expected a number above 0, got 0; using 8"),
+        (16, "policies.fresh.hit_boost.tau_days: expected a number of at least 0, got -3; using 14"),
+        (18, "policies.fresh.decay_penalty.tau_days: expected a number above 0, got 0; using 30"),
         (19, "policies.steady: ignored; steady comes with tried: give your policy another name"),
         (22, "policies.odd: expected a table of knobs, got 3; ignored"),
-        (2, "ranking.policy: policy 'frsh': there is none of that name; did you mean fresh?; using default"),
+        (2, "ranking.policy: policy 'frsh': there is none of that name, so default is used; did you mean fresh?"),
     ]
     settings = load_settings(tmp_path).settings
     assert ranking_policy(settings) == DEFAULT_POLICY

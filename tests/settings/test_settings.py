@@ -118,7 +118,7 @@ x = 1
     assert told(load_settings(tmp_path)) == [
         (1, "research_line: expected some text, got 3; using none"),
         (4, "ranking.limit: expected a whole number from 1 to 1000, got 0; using 20"),
-        (5, 'ranking.half_life_days: expected a number from 0 to 36500, got "week"; using 30.0'),
+        (5, 'ranking.half_life_days: expected a number from 0 to 36500, got "week"; using 30'),
         (6, "ranking.lmit: unknown setting, ignored; did you mean limit?"),
         (8, 'pool.discover: expected true or false, got "yes"; using true'),
         (9, 'pool.exclude: expected a list of text, got "runs"; ignored'),

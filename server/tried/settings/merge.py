@@ -114,7 +114,7 @@ class _Merge:
         """The active policy may be named in one place and defined in another."""
         name, known = self.settings.ranking.policy, policy_names(self.settings)
         if name not in known:
-            yield _problem(*self._policy_named, f"{unknown_policy(name, known)}; using default")
+            yield _problem(*self._policy_named, unknown_policy(name, known, ", so default is used"))
 
     def _policies(self, below: Mapping[str, Policy], value: Any, path: _Place) -> Mapping[str, Policy]:
         """Policies by name, merged knob by knob."""
@@ -395,6 +395,8 @@ def _canonical(name: str) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return "none"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)  # as a person writes it
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):

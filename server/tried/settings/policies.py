@@ -43,7 +43,8 @@ def active_policy(settings: Settings) -> Policy:
         return policy_of(settings, "default")
 
 
-def unknown_policy(name: str, known: tuple[str, ...]) -> str:
+def unknown_policy(name: str, known: tuple[str, ...], effect: str = "") -> str:
+    """`effect` is what comes of it."""
     near = difflib.get_close_matches(name.casefold(), [one.casefold() for one in known], n=1)
     meant = next((one for one in known if one.casefold() in near), None)
     if meant is not None:
@@ -51,5 +52,6 @@ def unknown_policy(name: str, known: tuple[str, ...]) -> str:
     elif name.lower().endswith((".toml", ".json")):
         hint = "a policy is named in tried.toml ([policies.NAME]), and a file of one is read by `tried replay` alone"
     else:
-        hint = f"there are {', '.join(known)}"
-    return f"policy {name[:60]!r}: there is none of that name; {hint}"
+        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+        hint = f"there are {', '.join(known[:_SHOWN])}{more}"
+    return f"policy {name[:60]!r}: there is none of that name{effect}; {hint}"
