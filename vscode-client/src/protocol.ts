@@ -171,12 +171,16 @@ export interface Ranked {
   terms: Term[];
 }
 
-/** `policy`: the one that was chosen for this request, with its `name` and `policy_id` among the knobs. */
+/**
+ * `policy`: the one that was chosen for this request, with its `name` and `policy_id` among the knobs. `remarks`: what of it
+ * has no effect, or one that nobody can want.
+ */
 export interface Ranking {
   schema: string;
   now: string;
   policy_id?: string;
   policy?: Knobs;
+  remarks?: string[];
   query: { text: string; terms: string[]; architecture: string | null };
   results: Ranked[];
   uri: string;

@@ -65,11 +65,12 @@ function activeHeader({ active, standard }: Comparison): string[] {
 }
 
 function chosenHeader(comparison: Comparison, chosen: NamedPolicy | undefined): string[] {
-  const { active, standard, used, usedId } = comparison;
+  const { active, standard, used, usedId, after } = comparison;
   const changes = changedKnobs(used, standard);
   return [
     `Ranked for once by: ${chosenName(comparison, 300)} (${line(usedId, 20)})`,
     ...differenceLines(changes),
+    ...(after.remarks ?? []).map((remark) => `Mind: ${line(remark, 300)}.`),
     `The policy in force is still ${line(active.name, 60)}: nothing was changed or kept.`,
     ...(chosen === undefined ? ownPolicyLines(changes) : [`To use this one: policy = ${JSON.stringify(line(chosen.name, 60))} under [ranking] in tried.toml, or the setting tried.ranking.policy.`]),
   ];

@@ -76,6 +76,14 @@ test("single knobs are named in the title, and their table for tried.toml in the
   assert.match(after, /\n {4}\[policies\.mine\]\n {4}half_life_days = 90\n\n {4}\[ranking\]\n {4}policy = "mine"\n/);
 });
 
+test("what the server remarks upon stands above the list", () => {
+  const given = comparison([ranked("a", 1)], [ranked("a", 1)], { chosen: undefined, used: { ...DEFAULT, half_life_days: 90 } });
+  const remarks = ["hit_boost.weight is set, but hit_boost is off:\u202e hit_boost.enabled=true turns it on"];
+  const { before, after } = texts({ ...given, after: { ...given.after, remarks } });
+  assert.match(after, /\nMind: hit_boost\.weight is set, but hit_boost is off:[^\n\u202e]* hit_boost\.enabled=true turns it on\.\nThe policy in force/);
+  assert.doesNotMatch(before, /Mind/);
+});
+
 test("knobs over another policy than the default make a table with all that differs from the default", () => {
   const used = { ...STEADY, half_life_days: 90 };
   const given = comparison([ranked("a", 1)], [ranked("a", 1)], { active: { ...CHOSEN, is_active: true }, chosen: undefined, used });
