@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tried.lsp.consents import question, shown
-from tried.workspace_sources import ConsentNeeded
+from tried.workspace.sources import ConsentNeeded
 
 
 def test_what_is_asked_about_is_named(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tried.storage import hits
 from tried.storage.files import StorageError
 from tried.storage.hits import WAYS, KeptHit, Way, clear_hits, hits_file, hits_of, record_hit, shown_ways, why_not_kept
-from tried.workspace_hits import MOST_TOGETHER
+from tried.workspace.hits import MOST_TOGETHER
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 HEADER = '{"schema": "tried.hits/v1", "folder": "/w"}'

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tried import workspace_hits
 from tried.ranking.hits import NO_HITS, Hit
 from tried.storage.hits import KeptHits, Place, clear_hits, hits_file, hits_of, record_hit
 from tried.workspace import Workspace
+from tried.workspace import hits as workspace_hits
 
 NOW = datetime(2020, 5, 1, tzinfo=UTC)
 

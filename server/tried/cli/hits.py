@@ -23,7 +23,7 @@ from tried.render.words import counted, moment_ago
 from tried.storage.files import StorageError
 from tried.storage.hits import KeptHit, KeptHits, Place, Way, clear_hits, hits_file, hits_of, shown_ways, why_not_kept
 from tried.workspace import Workspace
-from tried.workspace_hits import present_id, unread_told
+from tried.workspace.hits import present_id, unread_told
 
 LIST_SCHEMA: Final = "tried.hitlist/v1"
 SHOWN: Final = 50

@@ -141,7 +141,7 @@ def _trace(
     with_text: bool,
 ) -> None:
     """Writes down what was ranked. That it cannot be kept is told, and is an error only of a file that was named."""
-    from tried.workspace_traces import keep_ranking, trace_of_ranking, write_ranking
+    from tried.workspace.traces import keep_ranking, trace_of_ranking, write_ranking
 
     settings = workspace.settings
     line = trace_of_ranking(

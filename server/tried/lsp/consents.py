@@ -16,7 +16,7 @@ from tried.lsp.session import Session
 from tried.render.escape import without_links
 from tried.storage.consents import place_of
 from tried.storage.files import StorageError
-from tried.workspace_sources import ConsentNeeded
+from tried.workspace.sources import ConsentNeeded
 
 ALLOW = "Allow"
 NOT_NOW = "Not now"

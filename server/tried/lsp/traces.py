@@ -66,7 +66,7 @@ def trace_soon(session: Session, known: Analysed, asked: RequestedPolicy, limit:
 
 
 def _keep(known: Analysed, asked: RequestedPolicy, limit: int) -> None:
-    from tried.workspace_traces import keep_ranking, trace_of_ranking
+    from tried.workspace.traces import keep_ranking, trace_of_ranking
 
     assert known.analysis is not None
     assert known.analysis.query is not None

@@ -26,9 +26,9 @@ from tried.pool.sources.source import Skipped, Source
 from tried.settings import LoadedSettings, Settings, SettingsProblem, has_settings, load_settings
 from tried.storage.consents import allow, consents_of
 from tried.storage.hits import Way
-from tried.workspace_calibration import Calibrator
-from tried.workspace_hits import WorkspaceHits
-from tried.workspace_sources import ConsentNeeded, Named, SourceFinder
+from tried.workspace.calibration import Calibrator
+from tried.workspace.hits import WorkspaceHits
+from tried.workspace.sources import ConsentNeeded, Named, SourceFinder
 
 if TYPE_CHECKING:
     from tried.evaluation.calibration import Calibration
