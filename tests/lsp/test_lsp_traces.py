@@ -133,6 +133,7 @@ def test_what_cannot_be_written_changes_no_answer_and_is_logged_once(editor: Edi
     answers = [editor.related(trace=True) for _ in range(3)]
     assert [len(answer["results"]) for answer in answers] == [len(RECORDS)] * 3
     assert editor.client.hover(editor.uri, 1, 6) is not None
+    until(lambda: editor.client.stderr, lambda text: "not traced" in text)
     assert editor.client.finish() == 0
     told = [line for line in editor.client.stderr.splitlines() if "not traced" in line]
     assert len(told) == 1
