@@ -9,7 +9,7 @@ import typer
 
 from tried.cli.failure import Failure
 from tried.cli.output import complain
-from tried.ranking.policy import Policy, PolicyError
+from tried.ranking.policy import PolicyError
 from tried.settings.requested_policy import RequestedPolicy, overrides_from, requested_policy
 from tried.settings.sources import SettingsProblem
 from tried.workspace import Workspace
@@ -34,13 +34,9 @@ Overrides = Annotated[
 ]
 
 
-def chosen_policy(workspace: Workspace, name: str | None, overrides: Iterable[str] | None) -> Policy:
-    """The policy that somebody asked for, else the active one. Raises Failure."""
-    return requested(workspace, name, overrides).policy
-
-
 def requested(workspace: Workspace, name: str | None, overrides: Iterable[str] | None) -> RequestedPolicy:
-    """The same with its name; what of it nobody can want is told on stderr. Raises Failure."""
+    """The policy that somebody asked for, else the active one; what of it nobody can want is told on stderr. Raises
+    Failure."""
     settings = workspace.settings
     try:
         asked = requested_policy(settings, name)
