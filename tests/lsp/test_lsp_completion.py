@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from pytest_lsp import LanguageClient
 from raw_client import Message, RawClient, until
 from tried_workspace import CONFIG, RECORDS, applied, capabilities, finished, started
 
+from stopwatch import least_seconds
 from tried.draft.draft import drafts_of
 from tried.draft.syntax import parse
 from tried.lsp.completion import value_at
@@ -261,13 +263,13 @@ def test_an_answer_while_somebody_types_is_quick(client: RawClient, folder: Path
     uri = (folder / "quick.yaml").as_uri()
     client.open(uri, CONFIG)
     client.pull(uri)
-    took = []
-    for version in range(2, 12):
-        client.change(uri, version, edit(1, 6, 9, "0.3"))
-        start = time.perf_counter()
+    versions = itertools.count(2)
+
+    def answer() -> None:
+        client.change(uri, next(versions), edit(1, 6, 9, "0.3"))
         assert complete(client, uri, CONFIG.replace("0.1\n", "0.3|\n"))
-        took.append(time.perf_counter() - start)
-    assert min(took) < 0.05
+
+    assert least_seconds(answer, 0.05, clock=time.perf_counter) < 0.05
 
 
 # Where the cursor is

@@ -10,7 +10,7 @@ import pytest
 from lsp_workspace import CONFIG, HARMLESS, TOO_DEEP, edit, journal_line, make_workspace
 from raw_client import VSCODE_LIKE, RawClient
 
-PAUSE = 0.6
+PAUSE = 0.9
 DEBOUNCE = 0.2
 FAST = {"editor": {"debounce_ms": int(1000 * DEBOUNCE), "typing_pause_ms": int(1000 * PAUSE)}}
 REFRESH = "workspace/diagnostic/refresh"

@@ -21,7 +21,7 @@ from tried.lsp.session import Session
 from tried.lsp.uris import path_of
 from tried.text import Span
 
-PAUSE = 0.6
+PAUSE = 0.9
 FAST = {"editor": {"debounce_ms": 50, "typing_pause_ms": int(1000 * PAUSE)}}
 
 

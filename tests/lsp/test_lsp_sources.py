@@ -298,8 +298,8 @@ class TestPlugin:
                 assert len(states) < 400
             assert set(states) == {"reading", "ready"}
             # The first one also waits for the server's first use of its parts.
-            assert max(seconds for seconds, _ in seen[1:]) < 0.5
-            assert sorted(seconds for seconds, _ in seen)[int(len(seen) * 0.9)] < 0.2
+            assert max(seconds for seconds, _ in seen[1:]) < 1.0
+            assert sorted(seconds for seconds, _ in seen)[int(len(seen) * 0.9)] < 0.5
             assert any("exp-2" in text for _, text in seen[: len(seen) // 2])
             assert client.pushed(uri)
             assert [(s["kind"], s["records"]) for s in told["sources"]] == [("journal", 2), ("slow", 4_000)]

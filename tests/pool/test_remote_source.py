@@ -264,7 +264,7 @@ def test_a_scan_waits_for_nobody(tmp_path: Path) -> None:
         cursor = source.scan(None).cursor
         for _ in range(20):
             cursor = source.scan(cursor).cursor
-        assert time.monotonic() - began < 0.5
+        assert time.monotonic() - began < 5  # half of what one answer would be waited for
         free.set()
 
 
