@@ -65,6 +65,24 @@ def test_a_kind_that_was_mostly_wrong_speaks_only_in_the_hover(client: RawClient
     assert "run-090" in shown
 
 
+def test_the_next_server_underlines_nothing_of_that_kind_from_the_start(tmp_path: Path) -> None:
+    make_workspace(tmp_path / "work", *repeats(3, 9), LAST)
+    uri = (tmp_path / "work" / "next.yaml").as_uri()
+    told = []
+    for kept in (False, True):
+        client = RawClient(environment={name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME")})
+        client.initialize(NEOVIM_LIKE, [tmp_path / "work"], options=CALIBRATED)
+        client.open(uri, CONFIG)
+        client.pushed(uri, until=no_findings)
+        if kept:
+            time.sleep(0.5)
+        told.append([len(push["diagnostics"]) for push in client.pushes])
+        assert client.finish() == 0
+        assert client.stderr == ""
+    assert told[0][-1] == 0
+    assert set(told[1]) == {0}
+
+
 def test_a_kind_that_was_right_keeps_its_squiggle(client: RawClient, tmp_path: Path) -> None:
     make_workspace(tmp_path, *repeats(10, 2), LAST)
     uri = (tmp_path / "next.yaml").as_uri()

@@ -344,6 +344,7 @@ def test_a_long_table_is_joined_bit_by_bit(search: Search, monkeypatch: pytest.M
 def test_a_cache_that_fails_costs_nothing(search: Search, what: str) -> None:
     name = search.run("keep", 1.0, "baseline")
     path = cache_of(search.work.path / ".git", search.state)
+    assert path is not None
     if what == "unwritable":
         search.state.write_text("a file where the folder would be")
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tried.storage import commit_cache
-from tried.storage.commit_cache import CommitCache, KnownCommit, KnownConfig, cache_of, state_folder
+from tried.storage.commit_cache import CommitCache, KnownCommit, KnownConfig, cache_of
 
 ONE = KnownCommit("a" * 40, ("b" * 40,), "2026-01-01T00:00:00Z", ("dead-end x",), {"train.py": "c" * 40})
 CONFIG = KnownConfig({"LR": 0.1, "x": [1, "é", None]}, ("STEPS",), "abcd")
@@ -122,14 +122,25 @@ def test_the_older_half_goes_when_it_is_too_much(tmp_path: Path, monkeypatch: py
 
 
 def test_each_repository_has_its_own(tmp_path: Path) -> None:
-    assert cache_of(tmp_path / "a", tmp_path) != cache_of(tmp_path / "b", tmp_path)
-    assert cache_of(tmp_path / "a", tmp_path).parent == tmp_path / "commits"
+    one, other = cache_of(tmp_path / "a", tmp_path), cache_of(tmp_path / "b", tmp_path)
+    assert one is not None
+    assert one != other
+    assert one.parent == tmp_path / "commits"
 
 
-def test_the_users_state_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert state_folder() == tmp_path / "tried"
-    monkeypatch.setenv("XDG_STATE_HOME", "relative")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert state_folder() == tmp_path / "home" / ".local" / "state" / "tried"
+def test_it_lies_in_the_users_state_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    path = cache_of(tmp_path / "a")
+    assert path is not None
+    assert path.parent == tmp_path / "state" / "tried" / "commits"
+
+
+def test_without_a_home_commits_are_known_as_long_as_the_process_lives(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(commit_cache, "state_folder", lambda: None)
+    cache = CommitCache(cache_of(tmp_path / "a"))
+    cache.add_commit(KnownCommit("a" * 40))
+    assert cache.save()
+    assert cache.find("aaaa") == "a" * 40
+    assert list(tmp_path.iterdir()) == []

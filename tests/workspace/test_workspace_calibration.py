@@ -124,3 +124,56 @@ def test_an_empty_pool_and_findings_that_are_off_need_none(tmp_path: Path) -> No
     silent = Workspace(tmp_path, editor_settings={"findings": {"calibrate": True, "enable": False}})
     silent.refresh()
     assert not silent.calibration_is_due
+
+
+def reopened(workspace: Workspace, **findings: Any) -> Workspace:
+    """The same folder in the next process of a server."""
+    opened = Workspace(
+        workspace.folder, editor_settings={"findings": {"calibrate": True, **findings}}, paced=True, recalls=True
+    )
+    opened.refresh()
+    return opened
+
+
+def test_the_next_server_knows_at_once_what_the_last_one_found(workspace: Workspace) -> None:
+    first = reopened(workspace)
+    assert (first.calibration_is_due, first.calibration) == (True, None)
+    assert first.calibrate()
+
+    second = reopened(workspace)
+    assert not second.calibration_is_due
+    assert quiet(second) == {"repeat": Tally(20, 3)}
+    assert not second.calibrate()
+
+
+def test_what_the_last_server_found_holds_until_a_pool_that_has_grown_is_replayed(workspace: Workspace) -> None:
+    reopened(workspace).calibrate()
+    write(workspace.folder or Path(), repeats(6, 14))
+
+    second = reopened(workspace)
+    assert quiet(second) == {"repeat": Tally(20, 3)}
+    assert second.calibration_is_due
+    assert second.calibrate()
+    assert quiet(second) == {"repeat": Tally(20, 6)}
+    assert quiet(reopened(workspace)) == {"repeat": Tally(20, 6)}
+
+
+def test_what_was_found_by_other_rules_says_nothing(workspace: Workspace) -> None:
+    reopened(workspace).calibrate()
+    for other in ({"severity": {"near": "hover"}}, {"knob_dead_ends": 4}):
+        assert reopened(workspace, **other).calibration is None
+    write_settings = (workspace.folder or Path()) / "tried.toml"
+    write_settings.write_text('[metrics.directions]\nloss = "max"\n')
+    assert reopened(workspace).calibration is None
+
+
+def test_a_command_line_says_what_follows_from_the_pool_alone(workspace: Workspace) -> None:
+    """Whatever a server has found before."""
+    reopened(workspace).calibrate()
+    write(workspace.folder or Path(), repeats(5, 16))
+    opened = Workspace(workspace.folder, editor_settings={"findings": {"calibrate": True}})
+    opened.refresh()
+    assert opened.calibration is None
+    opened.calibrate()
+    assert quiet(opened) == {"repeat": Tally(21, 5)}
+    assert quiet(reopened(workspace)) == {"repeat": Tally(20, 3)}

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from tried.evaluation.backtest import BacktestReport, Tally
 from tried.findings.claim import LOUDNESS
@@ -49,6 +49,12 @@ def calibration_of(report: BacktestReport) -> Calibration:
     """The kinds of evidence whose squiggles were wrong too often."""
     quiet = {evidence: tally for evidence, tally in report.squiggles.items() if trust_in(tally) == "lacking"}
     return Calibration(MappingProxyType(quiet))
+
+
+def calibration_from(quiet: Mapping[str, tuple[int, int]]) -> Calibration:
+    """What was once made, from its counts by kind; kinds that there are none of are left out."""
+    known = {kind: Tally(*quiet[kind]) for kind in get_args(Evidence) if kind in quiet}
+    return Calibration(MappingProxyType(known))
 
 
 def calibrated(findings: Iterable[Finding], calibration: Calibration) -> list[Finding]:

@@ -1,5 +1,6 @@
 """Replays a folder's pool where `[findings] calibrate` asks for it: in the background, once the pool is there and again
-when it is markedly another one. Until that is done, findings are as loud as without; then documents are looked at anew.
+when it is markedly another one. Until that is done, what the last server found holds, or findings are as loud as
+without; then documents are looked at anew.
 
 Invariant: no answer waits for it, and it lets others work at least three quarters of the time.
 """

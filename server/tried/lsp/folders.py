@@ -113,7 +113,9 @@ class Folder:
                 self.loaded.set()
 
     def _open(self) -> Workspace:
-        workspace = Workspace(self.path, editor_settings=self.editor_settings, extra_pools=self._pools, paced=True)
+        workspace = Workspace(
+            self.path, editor_settings=self.editor_settings, extra_pools=self._pools, paced=True, recalls=True
+        )
         self._stamped = stamp_of(self._places())
         return workspace
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tried.storage.files import StorageError, locked, replace_file
+from tried.storage.user_folders import state_folder
 
 SCHEMA: Final = "tried.commits/v1"
 
@@ -167,30 +167,12 @@ class CommitCache:
             self.tables[str(item["table"])] = str(item["path"])
 
 
-def cache_of(repository: Path, folder: Path | None = None) -> Path:
+def cache_of(repository: Path, folder: Path | None = None) -> Path | None:
     """The file for a repository, told by the place of what all its worktrees share; below the user's state folder, or
-    `folder`."""
+    `folder`. None without either."""
+    below = folder or state_folder()
     digest = hashlib.sha256(os.fsencode(repository)).hexdigest()[:24]
-    return (folder or state_folder()) / "commits" / f"{digest}.jsonl"
-
-
-def state_folder() -> Path:
-    """Where programs keep what they have learnt, for this user: $XDG_STATE_HOME/tried, ~/.local/state/tried, or the
-    like of it on Windows and macOS."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-        return (Path(base) if base else _home() / "AppData" / "Local") / "tried"
-    if sys.platform == "darwin":
-        return _home() / "Library" / "Application Support" / "tried"
-    base = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(base) if base.startswith("/") else _home() / ".local" / "state") / "tried"
-
-
-def _home() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError:
-        return Path(os.sep)
+    return below / "commits" / f"{digest}.jsonl" if below is not None else None
 
 
 def _schema_in(line: bytes) -> str:

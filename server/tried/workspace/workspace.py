@@ -55,7 +55,8 @@ class Workspace:
 
     `editor_settings` are the user's own, as in tried.toml; `overrides` the same from flags. `extra_pools` are read
     beside what is found and configured, or with `only_extra` instead of it. `paced`: it is refreshed again and again,
-    at a small cost; sources then say what is new a little later. All methods may be called from any thread.
+    at a small cost; sources then say what is new a little later. `recalls`: it begins with the calibration that the
+    last one of this folder made, and keeps its own for the next. All methods may be called from any thread.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Workspace:
         overrides: Mapping[str, Any] | None = None,
         only_extra: bool = False,
         paced: bool = False,
+        recalls: bool = False,
     ) -> None:
         self.folder = _absolute(folder) if folder is not None else None
         extra = tuple(map(_absolute, extra_pools))
@@ -79,7 +81,7 @@ class Workspace:
         self._named: Named = {}
         self._loaded = LoadedSettings()
         self._allowed: frozenset[str] = frozenset()
-        self._calibrator = Calibrator()
+        self._calibrator = Calibrator(self.folder if recalls else None)
         self.notes: tuple[Skipped, ...] = ()
         self.consents_needed: tuple[ConsentNeeded, ...] = ()
         self.remotes: Mapping[str, str] = {}
