@@ -63,11 +63,13 @@ def without_inputs(scored: ScoredRecord | None) -> ScoredRecord | None:
     return dataclasses.replace(scored, terms=tuple(dataclasses.replace(each, inputs=None) for each in scored.terms))
 
 
-def test_the_words_that_it_holds_in_their_order() -> None:
+def test_the_words_that_it_holds_the_rarest_first() -> None:
+    """Only the record itself holds "mixup", one more holds "loss", and all hold the keys."""
+    others = [record("EXP-7", BASE, name="loss"), record("EXP-8", BASE)]
     words = record("EXP-6", BASE, name="mixup loss")
-    beside = related(words, config="# loss of focal mixup\nlr: 0.1\ndepth: 4\nwidth: 64\ndropout: 0.1\n")
+    beside = related(words, *others, config="# loss of focal mixup\nlr: 0.1\ndepth: 4\nwidth: 64\ndropout: 0.1\n")
     found = explained("EXP-6", beside)
-    assert [word for word in found.held if word not in BASE] == ["loss", "mixup"]
+    assert found.held == ("mixup", "loss", "lr", "depth", "width", "dropout")
     assert found.words > len(found.held)
     assert "focal" in (beside.query.text if beside.query is not None else "")
     assert "focal" not in found.held

@@ -274,6 +274,11 @@ class CandidateColumns:
         packed: NDArray[np.uint8] = np.packbits(held, axis=1, bitorder="little")
         return [int.from_bytes(line.tobytes(), "little") for line in packed]
 
+    def document_frequency(self, term: str) -> int:
+        """How many of the candidates hold the term."""
+        found = ((part, part.segment.terms.find(term)) for part in self.parts)
+        return sum(int(np.count_nonzero(part.mask[hit[0]])) for part, hit in found if hit is not None)
+
     @cached_property
     def _starts(self) -> list[int]:
         """The place of each part's first candidate."""

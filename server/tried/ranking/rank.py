@@ -143,9 +143,10 @@ def placing_of(
 
 
 def _held(columns: CandidateColumns, place: int) -> tuple[str, ...]:
-    """The query's terms that a candidate holds."""
-    matched = columns.features([place], detailed=True)[0].matched
-    return tuple(term for number, term in enumerate(columns.query.terms) if (matched or 0) >> number & 1)
+    """The query's terms that a candidate holds, those first that the fewest candidates hold."""
+    matched = columns.features([place], detailed=True)[0].matched or 0
+    terms = (term for number, term in enumerate(columns.query.terms) if matched >> number & 1)
+    return tuple(sorted(terms, key=columns.document_frequency))
 
 
 def rank_of(
