@@ -109,6 +109,19 @@ def test_an_amendment_to_any_of_its_ids_reaches_the_run() -> None:
     assert snapshot.sources[0].waiting_amendments == 0
 
 
+def test_an_amendment_follows_an_alias_to_the_run_that_has_it_now() -> None:
+    """Their `a`, known as `d`, is a part of `b` until the first source has an `a` of its own."""
+    one, two = Telling("one").says(record("b", aliases=["a"])), Telling("two").says(record("a", aliases=["d"]))
+    amending = Telling("three").says(record("am", kind="amendment", amends="d", hypothesis="deeper"))
+    pool = Pool([one, two, amending])
+    before = pool.refresh()
+    assert (ids(before), before.records["b"].hypothesis) == (["b"], "deeper")
+    one.says(record("a"))
+    after = pool.refresh()
+    assert ids(after) == ["b", "a"]
+    assert (after.records["a"].hypothesis, after.records["b"].hypothesis) == ("deeper", None)
+
+
 def test_the_order_of_the_sources_decides_who_has_the_id() -> None:
     one, two = Telling("one").says(record("a", aliases=["b"])), Telling("two").says(record("b"))
     pool = Pool([one, two])

@@ -222,7 +222,10 @@ class Runs:
                 clusters.append(self._cluster(seed))
                 seen.update(clusters[-1])
         renamed |= seen
-        renamed.update(each.commit for name in seen for each in self._statements(name) if each.commit is not None)
+        for statement in (each for name in seen for each in self._statements(name)):
+            renamed.update(statement.aliases)
+            if statement.commit is not None:
+                renamed.add(statement.commit)
         before: dict[str, None] = {}
         for record_id in (each for cluster in clusters for each in cluster):
             owner = self._owner.pop(record_id, record_id)
