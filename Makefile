@@ -16,7 +16,7 @@ demo: $(STAMP)
 	$(BIN)/tried demo
 
 test: lint lint-vscode gate
-	$(BIN)/python -m pytest --ignore tests/trackers
+	$(BIN)/python -m pytest --ignore tests/trackers --numprocesses auto --maxprocesses 4 --dist worksteal
 	$(MAKE) test-vscode
 
 # What lists and findings come to on judged configs: less than this, or more noise, and a change has made them worse.
