@@ -9,8 +9,6 @@ from cli_records import CONFIG, HOT, PARAMS, record
 from cli_runner import Runner
 
 RAN_BEFORE = "ran before: diverged, “the loss [bold]exploded[/bold]” (hot)"
-
-
 WORSE = record("hot", 0.9, verdict="inconclusive")
 
 
