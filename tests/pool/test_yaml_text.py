@@ -150,7 +150,9 @@ _DATA = st.recursive(
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False)
-    | st.text(st.characters(codec="ascii"), max_size=8),
+    | st.text(st.characters(codec="ascii"), max_size=8).filter(
+        lambda text: "Infinity" not in text
+    ),  # is replaced below
     lambda inner: (
         st.lists(inner, max_size=4) | st.dictionaries(st.text("abc", min_size=1, max_size=3), inner, max_size=4)
     ),
