@@ -99,9 +99,7 @@ def test_history_and_index_are_given_the_delta_alone(monkeypatch: pytest.MonkeyP
     given_deltas: list[tuple[list[str], list[str]]] = []
     for kind in (type(first.history), type(first.index)):
 
-        def noting(
-            self: object, removed: Sequence[str], upserts: Sequence[ExperimentRecord], kind: type = kind
-        ) -> object:
+        def noting(self: object, removed: Sequence[str], upserts: Sequence[ExperimentRecord], *_: object) -> object:
             given_deltas.append((list(removed), [run.id for run in upserts]))
             return self
 

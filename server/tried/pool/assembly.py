@@ -9,7 +9,7 @@ Invariant: what comes out depends on what the sources say and on `now`, never on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -39,11 +39,13 @@ CHUNK: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`entries`: all records, in the order of the sources. `removed` and `upserts`: what is otherwise than before."""
+    """`entries`: all records, in the order of the sources. `removed` and `upserts`: what is otherwise than before.
+    `moved`: what says the same, and may say it elsewhere in that order."""
 
     entries: Mapping[str, Entry]
     removed: tuple[str, ...]
     upserts: tuple[ExperimentRecord, ...]
+    moved: Collection[str]
 
 
 class Assembly:
@@ -100,6 +102,9 @@ class Assembly:
             for record_id in chunk:
                 del pending[record_id]
             upserts, children = self._made(chunk)
+            moved = dict.fromkeys(self.entries if reordered and is_first else chunk)
+            for record in upserts:
+                moved.pop(record.id, None)
             for child in children:
                 if self._is_run(child):
                     pending.setdefault(child, False)
@@ -108,7 +113,7 @@ class Assembly:
             if upserts or self._is_reordered:
                 self._ordered_before = self._ordered(states, upserts)
                 self.published = MappingProxyType(self._ordered_before)
-            yield Step(self.published, tuple(removed) if is_first else (), tuple(upserts))
+            yield Step(self.published, tuple(removed) if is_first else (), tuple(upserts), moved)
             is_first = False
         self.fresh.clear()
 
@@ -171,7 +176,8 @@ class Assembly:
                 place, made = self.spool.put(made, entry.place if entry is not None else own[0].place)
             facts = facts_of(made, self._directions)
             facts = self._known_facts.setdefault(facts, facts)
-            self._is_reordered |= entry is None or len(own) > 1 or own[0].is_merged
+            # A statement without facts is a new one, which may stand elsewhere than the one before.
+            self._is_reordered |= entry is None or len(own) > 1 or own[0].is_merged or own[0].facts is None
             for statement in own:
                 assert isinstance(statement.source, SourceState)
                 statement.source.count(statement, facts, is_merged=len(own) > 1)
@@ -220,7 +226,7 @@ class Assembly:
         self._is_reordered = False
         found: dict[str, Entry] = {}
         for state in states:
-            mine = {key: entries[key] for key in state.statements if key in entries and key not in found}
+            mine = {key: entries[key] for key in state.standing if key in entries and key not in found}
             found = {**found, **mine} if found else mine
         return found
 

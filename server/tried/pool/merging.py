@@ -20,12 +20,14 @@ import sys
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from tried.pool.record import ExperimentRecord
 from tried.pool.record_facts import RecordFacts
 from tried.pool.sources.trailers import commit_key
 from tried.pool.spool import Place
+
+_NUMBER_BITS: Final = 40
 
 Key: TypeAlias = str | int
 """A name, or the hash of a folder: folders are long, many, and never shown from here."""
@@ -38,12 +40,14 @@ class Ranked(Hashable, Protocol):
 
 
 class Statement:
-    """What one source says of one record; `facts` and `is_merged` are those of the run, as its source counts it."""
+    """What one source says of one record; `number` grows with its place in the source. `facts` and `is_merged` are
+    those of the run, as its source counts it."""
 
-    __slots__ = ("aliases", "commit", "facts", "folder", "id", "is_merged", "place", "source", "time")
+    __slots__ = ("aliases", "commit", "facts", "folder", "id", "is_merged", "number", "place", "source", "time")
 
-    def __init__(self, source: Ranked, record: ExperimentRecord, place: Place, time: float) -> None:
+    def __init__(self, source: Ranked, record: ExperimentRecord, place: Place, time: float, number: int) -> None:
         self.source = source
+        self.number = number
         self.id = record.id
         self.place = place
         self.time = time
@@ -129,6 +133,13 @@ class Runs:
         statements = (found,) if isinstance(found, Statement) else found
         owners = {self.owner_of(statement.id) for statement in statements}
         return owners.pop() if len(owners) == 1 else None
+
+    def order_of(self, run_id: str) -> int:
+        """Grows with the place of a run in the pool: that of the first source that has its id, and there of its record.
+        KeyError for an id that no source has."""
+        known = self._by_id[run_id]
+        first = known if isinstance(known, Statement) else min(known.values(), key=lambda each: each.source.rank)
+        return (first.source.rank << _NUMBER_BITS) | first.number
 
     def statements_of(self, run_id: str) -> tuple[Statement, ...]:
         """What a run is made of, the owner of its id first."""

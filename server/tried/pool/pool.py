@@ -152,7 +152,7 @@ class Pool:
             self._unfolded |= taken.is_news
             self._amended |= taken.amended
             self._reordered |= taken.reordered
-            empty = 0 if taken.is_news else empty + 1
+            empty = empty + 1 if taken.is_empty else 0
             if not taken.more or empty > EMPTY_BATCHES:
                 return
             read, expected = len(state.statements), state.expected
@@ -170,13 +170,14 @@ class Pool:
         old = self._snapshot
         assembly = self._assembly
         before = assembly.published
-        history, index, changed = old.history, old.index, False
+        history, index = old.history, old.index
         for step in assembly.steps(self._states, now, amended=self._amended, reordered=self._reordered):
             records = SpooledRecords(step.entries, assembly.spool)
             if step.removed or step.upserts:
-                history = history.updated(step.removed, step.upserts, records)
+                history = history.updated(step.removed, step.upserts, records, assembly.runs.order_of)
                 index = index.updated(step.removed, step.upserts, records)
-                changed = True
+            history = history.placed(step.moved, assembly.runs.order_of)
+        changed = history is not old.history
         self._unfolded = self._amended = self._reordered = False
         waiting = assembly.amendments.waiting
         reports = tuple(state.report(waiting.get(state.rank, ())) for state in self._states)

@@ -6,7 +6,7 @@ Invariant: what a source says again, word for word, is no news.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -38,6 +38,7 @@ class SourceState:
         self._cursor: object | None = None
         self._before: dict[str, Statement] = {}
         """While all is read anew: what was said before and was not said again yet."""
+        self._last_number = self._highest_number = -1
         self._skipped: list[Skipped] = []
         self._remarks: list[Skipped] = []
         self._tally = Tally()
@@ -59,6 +60,14 @@ class SourceState:
     def is_read_anew(self) -> bool:
         """What it has said is half void: no moment for a snapshot."""
         return bool(self._before)
+
+    @property
+    def standing(self) -> Mapping[str, Statement]:
+        """What is part of the pool, in the order of the source: while all is read anew, also what was said before."""
+        if not self._before:
+            return self.statements
+        together = {**self._before, **self.statements}
+        return dict(sorted(together.items(), key=lambda each: each[1].number))
 
     @property
     def expected(self) -> int | None:
@@ -83,13 +92,14 @@ class SourceState:
             if is_news:
                 self._seconds = self._spent
             self._spent = 0.0
-        return Taken(is_news, delta.more, amended, delta.reset)
+        return Taken(is_news, delta.is_empty, delta.more, amended, delta.reset)
 
     def _apply(self, delta: Delta, runs: Runs, spool: Spool, fresh: dict[Place, ExperimentRecord]) -> bool:
         """True if there are new amendments."""
         if delta.reset:
             self._before = {**self._before, **self.statements}
             self.statements, self.amendments, self._skipped, self._remarks = {}, [], [], []
+            self._last_number = -1
         for record_id in delta.removed:
             if (statement := self.statements.pop(record_id, None)) is not None:
                 self._drop(statement, runs)
@@ -113,11 +123,15 @@ class SourceState:
         known = self.statements.get(record.id)
         if known is None and (known := self._before.pop(record.id, None)) is not None:
             self.statements[record.id] = known
+            if known.number < self._last_number:  # it stands in another place now
+                known.number = self._new_number()
+            self._last_number = known.number
+        number = known.number if known is not None else self._new_number()
         place, record = spool.put(record, known.place if known is not None else None)
         if known is not None and known.place == place:
             return
         fresh[place] = record
-        statement = Statement(self, record, place, _newest_time(record))
+        statement = Statement(self, record, place, _newest_time(record), number)
         if known is not None and known.keys == statement.keys:
             self._forget_time(known)
             known.place, known.time = place, statement.time
@@ -130,6 +144,10 @@ class SourceState:
         if self._newest is not None:
             self._newest = max(self._newest, statement.time)
 
+    def _new_number(self) -> int:
+        self._last_number = self._highest_number = self._highest_number + 1
+        return self._last_number
+
     def _drop(self, statement: Statement, runs: Runs) -> None:
         runs.remove(statement)
         self._forget_time(statement)
@@ -137,7 +155,7 @@ class SourceState:
 
     def leave(self, runs: Runs) -> None:
         """The source is read no more."""
-        for statement in (*self.statements.values(), *self._before.values()):
+        for statement in self.standing.values():
             self._drop(statement, runs)
 
     def _forget_time(self, statement: Statement) -> None:
@@ -165,7 +183,7 @@ class SourceState:
             self._report = SourceReport(
                 path=str(self.source.path),
                 kind=self.source.kind,
-                records=len(self.statements),
+                records=len(self.standing),
                 dead_ends=self._tally.dead_ends,
                 skipped=limited((*self._skipped, *map(_waits, waiting))),
                 coverage=self._tally.coverage,
@@ -183,28 +201,29 @@ class SourceState:
 
     def move(self, moved: dict[Place, Place]) -> None:
         """Take over the places of a spool that was made smaller."""
-        for statement in (*self.statements.values(), *self._before.values()):
+        for statement in self.standing.values():
             statement.place = moved[statement.place]
         self.amendments = [replace(each, place=moved[each.place]) for each in self.amendments]
 
     def places(self) -> Iterator[Place]:
-        for statement in (*self.statements.values(), *self._before.values()):
+        for statement in self.standing.values():
             yield statement.place
         for amendment in self.amendments:
             yield amendment.place
 
     def _newest_moment(self) -> datetime | None:
         if self._newest is None:
-            self._newest = max((statement.time for statement in self.statements.values()), default=_NEVER)
+            self._newest = max((statement.time for statement in self.standing.values()), default=_NEVER)
         return datetime.fromtimestamp(min(self._newest, _LAST), UTC) if self._newest != _NEVER else None
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of a scan: whether it said anything, whether there is more at once, whether amendments came or went,
-    and whether its records may stand in another order now."""
+    """What came of a scan: whether there is anything to take over, whether the scan itself said nothing, whether there
+    is more at once, whether amendments came or went, and whether its records may stand in another order now."""
 
     is_news: bool
+    is_empty: bool
     more: bool
     amended: bool
     reordered: bool

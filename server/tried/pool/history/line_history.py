@@ -6,9 +6,9 @@ Invariant: a line's history is immutable; what is made of it when it is first as
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from tried.pool.record import Cause
 from tried.pool.record_reader import RecordReader
 
 _NO_FAULT_OF_A_PARAMETER: Final[tuple[Cause, ...]] = ("code_error", "infrastructure", "stopped")
+PlaceInPool: TypeAlias = Callable[[str], int]
+"""Of an id: grows with the place of its record in the pool."""
+
 _MOST_PENDING: Final = 64
 _MOST_RUNS_HELD: Final = 4_096
 """Runs of which the objects are kept, so that the next question finds their values read."""
@@ -73,6 +76,10 @@ class LineRuns:
         if len(pending) > _MOST_PENDING:
             _ = after.columns
         return after
+
+    def placed(self, order_of: PlaceInPool) -> LineRuns:
+        columns = self.columns
+        return LineRuns(columns.placed(np.fromiter(map(order_of, columns.ids), np.int64, len(columns))))
 
     @property
     def is_empty(self) -> bool:

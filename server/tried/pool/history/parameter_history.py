@@ -8,10 +8,10 @@ Invariant: it holds columns and no records; after any deltas it is that of the r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from tried.pool.history.line_history import LineHistory, LineRuns
+from tried.pool.history.line_history import LineHistory, LineRuns, PlaceInPool
 from tried.pool.history.run import Run
 from tried.pool.history.run_row import Flag, RunRow, changes_between, row_of, with_changes
 from tried.pool.history.vocabulary import Vocabulary
@@ -63,11 +63,16 @@ class ParameterHistory:
         return self.lines[self.line_of[run_id]].runs.get(run_id)
 
     def updated(
-        self, removed: Iterable[str], upserts: Iterable[ExperimentRecord], records: RecordReader | None = None
+        self,
+        removed: Iterable[str],
+        upserts: Iterable[ExperimentRecord],
+        records: RecordReader | None = None,
+        order_of: PlaceInPool | None = None,
     ) -> ParameterHistory:
-        """The history after a delta; an upsert of a known id replaces it and keeps its place in the pool.
+        """The history after a delta.
 
         `records` reads records of the snapshot to which the history belongs; without one, those handed in are held.
+        `order_of` tells where the upserts stand; without it, one of a known id keeps its place, others are the last.
         """
         gone = set(removed)
         handed = list(upserts)
@@ -85,10 +90,10 @@ class ParameterHistory:
                 if record.role == "sweep" and (record.outcome or "").strip().lower() == _RUNNING:
                     running[record.id] = record.id
                 continue
-            known = self._order_of(record.id)
+            known = self._order_of(record.id) if order_of is None else order_of(record.id)
             rows[record.id] = row = row_of(record, order if known is None else known, self.vocabulary, self.directions)
             lines[record.id] = record.research_line
-            order += 1
+            order = max(order, row.order + 1)
             if record.sweep and row.is_running:
                 running[record.id] = record.sweep
             if row.flags & Flag.DERIVED and row.origin and record.id not in self.children.get(row.origin, ()):
@@ -109,6 +114,18 @@ class ParameterHistory:
                     rows[run_id] = with_changes(row, changes_between(origin, row), self.vocabulary)
         reader = reader_after(self.reader, records, gone, handed)
         return self._with(gone, rows, lines, running, now, order, reader)
+
+    def placed(self, run_ids: Iterable[str], order_of: PlaceInPool) -> ParameterHistory:
+        """With these runs where they stand in the pool now; what is no run of it does not matter."""
+        moved = {
+            self.line_of[run_id]: None
+            for run_id in run_ids
+            if run_id in self.line_of and self._order_of(run_id) != order_of(run_id)
+        }
+        if not moved:
+            return self
+        line_runs = {**self.line_runs, **{line: self.line_runs[line].placed(order_of) for line in moved}}
+        return replace(self, line_runs=line_runs)
 
     def _with(
         self,

@@ -257,7 +257,7 @@ class RunColumns:
         splice = Splice(kept, len(self), replaced, len(appended))
         result = self._spliced(splice, [*(row for _, row in replacing), *appended], bool(gone))
         order = result.facts["order"]
-        return result if (order[1:] >= order[:-1]).all() else result._sorted()
+        return result if (order[1:] >= order[:-1]).all() else result.placed(order)
 
     def _spliced(self, splice: Splice, rows: Sequence[RunRow], shrunk: bool) -> RunColumns:
         logged = _columns_of_shapes(rows)
@@ -308,9 +308,10 @@ class RunColumns:
             self.__dict__.get("names", self._names_before),
         )
 
-    def _sorted(self) -> RunColumns:
-        """A run that came from another line brings its place in the pool with it."""
-        by_order = np.argsort(self.facts["order"], kind="stable")
+    def placed(self, order: Numbers) -> RunColumns:
+        """The same runs by their places in the pool, of which each has one here. What comes from another line, or to a
+        source that others follow, does not stand at the end."""
+        by_order = np.argsort(order, kind="stable")
         new_places = np.empty(len(self), np.int32)
         new_places[by_order] = np.arange(len(self), dtype=np.int32)
 
@@ -325,13 +326,14 @@ class RunColumns:
             self.vocabulary,
             [self.ids[place] for place in by_order.tolist()],
             [self.origins[place] for place in by_order.tolist()],
-            {name: each[by_order] for name, each in self.facts.items()},
+            {name: each[by_order] for name, each in {**self.facts, "order": order}.items()},
             self.shapes[by_order],
             self.signatures[by_order],
             {table: column(each) for table, each in self.logged.items()},
             {table: column(each) for table, each in self.unlogged.items()},
             {name: column(each) for name, each in self.metrics.items()},
             self.changed_keys,
+            names_before=self.__dict__.get("names", self._names_before),
         )
 
 
