@@ -161,9 +161,9 @@ def _one(
 RECORDS = st.builds(
     _one,
     st.sampled_from(IDS),
-    st.lists(NAMED, max_size=2),
+    st.lists(NAMED, max_size=1) | st.lists(NAMED, max_size=2),
     st.sampled_from([None, None, "/f", "/g"]),
-    st.none() | NAMED,
+    st.sampled_from([None, *IDS, *IDS, "x", "y"]),
     st.integers(1, 3),
     st.sampled_from([(None, None), ("completed", None), ("failed", 9), ("running", 0), ("running", 30)]),
     st.sampled_from(
@@ -209,15 +209,18 @@ AMENDING = st.builds(
         ]
     ),
 )
+SEVERAL = st.lists(RECORDS, min_size=2, max_size=5) | st.lists(RECORDS | AMENDING, min_size=1, max_size=4)
 SAYING = st.builds(
     Say,
     st.integers(0, 2),
-    st.lists(RECORDS | RECORDS | AMENDING, max_size=3).map(tuple),
-    st.lists(st.sampled_from(IDS), max_size=2).map(tuple) | st.just(()),
-    st.sampled_from([False, False, False, True]),
+    SEVERAL.map(tuple),
+    st.just(()) | st.just(()) | st.lists(st.sampled_from(IDS), min_size=1, max_size=2).map(tuple),
+    st.sampled_from([False] * 9 + [True]),
     st.sampled_from([False, False, True]),
 )
-USING = st.builds(Use, st.lists(st.integers(0, 2), unique=True, min_size=1).map(tuple))
-EVENTS = st.lists(
-    st.one_of(SAYING, SAYING, SAYING, st.builds(Refresh, st.sampled_from([0, 0, 0, 1, 20, 49])), USING), max_size=16
+REMOVING = st.builds(Say, st.integers(0, 2), st.just(()), st.lists(st.sampled_from(IDS), min_size=1).map(tuple))
+REFRESHING = st.builds(Refresh, st.sampled_from([0, 0, 0, 1, 20, 49]))
+USING = st.builds(
+    Use, st.permutations(range(3)).map(tuple) | st.lists(st.integers(0, 2), unique=True, min_size=1).map(tuple)
 )
+EVENTS = st.lists(st.one_of(*[SAYING] * 5, *[REFRESHING] * 4, REMOVING, USING), min_size=8, max_size=24)

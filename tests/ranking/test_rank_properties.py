@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_ranking import naive_rank
-from ranking_strategies import NOW, queries, records
+from ranking_strategies import NOW, hits, policies, queries, records
 
 from tried.pool.record import ExperimentRecord
-from tried.ranking import Policy, RankingIndex, RetrievalQuery, ScoredRecord, Weights, rank
+from tried.ranking import Hits, Policy, RankingIndex, RetrievalQuery, ScoredRecord, Weights, rank
 from tried.ranking.scoring import SIGNALS
 
 ids = st.integers(0, 30).map(str)
@@ -90,3 +91,34 @@ def test_any_series_of_deltas_ranks_as_a_rebuild_does(
     assert facts(rank(query, index, now=NOW)) == facts(rank(query, rebuilt, now=NOW))
     backwards = RankingIndex.of(reversed(truth.values()))
     assert facts(rank(query, index, now=NOW)) == facts(rank(query, backwards, now=NOW))
+
+
+@settings(max_examples=40, deadline=None)
+@given(deltas, queries(), policies, hits, st.integers(1, 9), st.sampled_from((1, 4, 1_000)))
+def test_so_it_does_in_many_segments_under_any_policy_with_hits(
+    series: list[tuple[list[str], list[ExperimentRecord]]],
+    query: RetrievalQuery,
+    policy: Policy,
+    used: Hits,
+    most_rows: int,
+    merge_ratio: int,
+) -> None:
+    """A segment holds a few records, so that some are merged and others cannot be; `labels` are counted likewise."""
+
+    def ranked(index: RankingIndex, limit: int | None) -> list[tuple[object, ...]]:
+        found = rank(query, index, now=NOW, policy=policy, hits=used, limit=limit, also=["1"], detailed=True)
+        return [*facts(found), *(each.record.to_json() for each in found)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tried.ranking.index.MOST_ROWS", most_rows)
+        patch.setattr("tried.ranking.index.MERGE_RATIO", merge_ratio)
+        index = RankingIndex.empty()
+        truth: dict[str, ExperimentRecord] = {}
+        for removed, upserts in series:
+            index = index.updated(removed, upserts)
+            truth = {id: record for id, record in truth.items() if id not in removed}
+            truth.update({record.id: record for record in upserts})
+    rebuilt = RankingIndex.of(truth.values())
+    assert index.labels() == rebuilt.labels()
+    for limit in (None, 3):
+        assert ranked(index, limit) == ranked(rebuilt, limit)
