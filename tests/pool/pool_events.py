@@ -86,11 +86,15 @@ Event: TypeAlias = Say | Use | Refresh
 
 
 def told(events: Sequence[Event]) -> tuple[PoolSnapshot, PoolSnapshot]:
-    """(the pool as it came about, the pool that was told at once what the sources say at the end)."""
+    """(the pool as it came about, the pool that was told at once what the sources say at the end).
+
+    Who holds a snapshot of the pool on its way sees in the end what stood in it at first.
+    """
     sources = [Told(name) for name in NAMES]
     used: tuple[int, ...] = (0, 1, 2)
     pool = Pool([sources[number] for number in used])
     now: datetime | None = None
+    held: tuple[PoolSnapshot, dict[str, Any]] | None = None
     for event in events:
         if isinstance(event, Say):
             sources[event.source].say(records=event.records, removed=event.removed, reset=event.reset, more=event.more)
@@ -99,11 +103,13 @@ def told(events: Sequence[Event]) -> tuple[PoolSnapshot, PoolSnapshot]:
             pool.use([sources[number] for number in used])
         else:
             now = (now or START) + timedelta(hours=event.hours)
-            pool.refresh(now=now)
+            snapshot = pool.refresh(now=now)
+            held = held or (len(snapshot) > 1 and (snapshot, all_of(snapshot))) or None
     while any(sources[number].deltas for number in used):
         pool.refresh(now=now)
     after = pool.refresh(now=now)
     assert pool.refresh(now=now) is after, "as long as nothing changes, it is the very same"
+    assert held is None or all_of(held[0]) == held[1], "who holds a snapshot sees the old pool"
     alone = [Told(source.name, source.records, source.amendments) for source in sources]
     return after, Pool([alone[number] for number in used]).refresh(now=now)
 

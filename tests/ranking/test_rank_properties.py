@@ -105,9 +105,9 @@ def test_so_it_does_in_many_segments_under_any_policy_with_hits(
 ) -> None:
     """A segment holds a few records, so that some are merged and others cannot be; `labels` are counted likewise."""
 
-    def ranked(index: RankingIndex, limit: int | None) -> list[tuple[object, ...]]:
+    def ranked(index: RankingIndex, limit: int | None) -> tuple[object, ...]:
         found = rank(query, index, now=NOW, policy=policy, hits=used, limit=limit, also=["1"], detailed=True)
-        return [*facts(found), *(each.record.to_json() for each in found)]
+        return facts(found), [each.record.to_json() for each in found]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tried.ranking.index.MOST_ROWS", most_rows)
