@@ -103,7 +103,8 @@ def told(events: Sequence[Event]) -> tuple[PoolSnapshot, PoolSnapshot]:
             pool.use([sources[number] for number in used])
         else:
             now = (now or START) + timedelta(hours=event.hours)
-            snapshot = pool.refresh(now=now)
+            snapshot = pool.refresh(now=now, published=check_that_it_agrees)
+            check_that_it_agrees(snapshot)
             held = held or (len(snapshot) > 1 and (snapshot, all_of(snapshot))) or None
     while any(sources[number].deltas for number in used):
         pool.refresh(now=now)
@@ -112,6 +113,21 @@ def told(events: Sequence[Event]) -> tuple[PoolSnapshot, PoolSnapshot]:
     assert held is None or all_of(held[0]) == held[1], "who holds a snapshot sees the old pool"
     alone = [Told(source.name, source.records, source.amendments) for source in sources]
     return after, Pool([alone[number] for number in used]).refresh(now=now)
+
+
+def check_that_it_agrees(snapshot: PoolSnapshot) -> None:
+    """That all parts of a snapshot speak of the same records, in the same order."""
+    records = [json.loads(each.to_json()) for each in snapshot.records.values()]
+    assert (
+        sorted(each.id for each in snapshot.index) == sorted(snapshot.records) == sorted(each["id"] for each in records)
+    )
+    experiments = [each.id for each in snapshot.records.values() if each.role == "experiment"]
+    assert [run.id for run in runs_in(snapshot.history)] == experiments
+    assert snapshot.totals.records == len(records)
+    assert set(snapshot.aliases.values()) <= set(snapshot.records)
+    assert {child for found in snapshot.children.values() for child in found} <= set(snapshot.records)
+    for each in snapshot.records.values():
+        assert not each.parent or each.id in snapshot.children[each.parent]
 
 
 def all_of(snapshot: PoolSnapshot) -> dict[str, Any]:

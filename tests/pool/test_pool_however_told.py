@@ -23,5 +23,6 @@ def test_so_it_does_chunk_by_chunk_and_in_a_spool_that_is_compacted(events: Sequ
         patch.setattr("tried.pool.assembly.CHUNK", 2)
         patch.setattr("tried.pool.pool.CHUNK", 1)
         patch.setattr("tried.pool.pool.COMPACT_FROM", 1)
+        patch.setattr("tried.pool.pool.PUBLISH_SECONDS", -1)
         after, at_once = told(events)
         assert all_of(after) == all_of(at_once)
