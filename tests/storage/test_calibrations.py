@@ -69,6 +69,7 @@ def test_the_form_that_the_next_test_changes_is_read(folder: Path) -> None:
         {"rules": 3},
         {"records": -1},
         {"records": True},
+        {"records": 10**400},
         {"dead_ends": 1.5},
         {"dead_ends": None},
         {"quiet": [["knob", 19, 15]]},
@@ -76,6 +77,7 @@ def test_the_form_that_the_next_test_changes_is_read(folder: Path) -> None:
         {"quiet": {"knob": [19]}},
         {"quiet": {"knob": [19, "15"]}},
         {"quiet": {"knob": 19}},
+        {"quiet": {"knob": [10**400, 1]}},
     ],
 )
 def test_what_is_none_of_ours_is_as_good_as_none(folder: Path, fields: dict[str, Any]) -> None:

@@ -25,6 +25,9 @@ SCHEMA: Final = "tried.calibration/v1"
 MAX_BYTES: Final = 64 * 1024
 LOCK_SECONDS: Final = 1.0
 
+_MOST: Final = 2**53
+"""Of records and drafts; larger numbers than any pool has cannot be reckoned with."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeptCalibration:
@@ -87,7 +90,7 @@ def kept_calibration(folder: Path) -> KeptCalibration | None:
 
 
 def _is_count(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
 
 
 def _is_tally(value: object) -> bool:
