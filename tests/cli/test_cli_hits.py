@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,17 +19,27 @@ from tried.storage.hits import hits_file, hits_of, record_hit
 
 PARAMS = {"lr": 0.1, "batch_size": 32, "depth": 12}
 NAMES = ("base", "hot", "deep")
+RUNS: tuple[dict[str, Any], ...] = (
+    {"id": "exp-1", "name": "base", "params": PARAMS, "aliases": ["mlflow:11aa22bb"]},
+    {"id": "exp-2", "name": "hot", "params": {**PARAMS, "lr": 0.5}, "conclusion": {"outcome": "failed"}},
+    {"id": "lab:exp-3", "name": "deep", "params": {**PARAMS, "depth": 48}, "conclusion": {"outcome": "crashed"}},
+)
+BROKEN = {
+    "id": "exp-4",
+    "params": PARAMS,
+    "cause": "code_error",
+    "error": "KeyError: 'val'",
+    "conclusion": {"outcome": "failed", "derived": True},
+}
+"""A run of which a triage knows what to say."""
+
 CONFIG = "lr: 0.1\nbatch_size: 32\ndepth: 48\n"
 
 
 @pytest.fixture(autouse=True)
 def state(tried: Runner, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three runs, and a state folder that is as new."""
-    tried.journal(
-        {"id": "exp-1", "name": "base", "params": PARAMS, "aliases": ["mlflow:11aa22bb"]},
-        {"id": "exp-2", "name": "hot", "params": {**PARAMS, "lr": 0.5}, "conclusion": {"outcome": "failed"}},
-        {"id": "lab:exp-3", "name": "deep", "params": {**PARAMS, "depth": 48}, "conclusion": {"outcome": "crashed"}},
-    )
+    tried.journal(*RUNS)
     state = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
     return state
@@ -53,14 +66,35 @@ def test_what_a_person_does_with_a_record_counts(tried: Runner) -> None:
     }
 
 
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize(
+    ("arguments", "counted"),
+    [
+        (("diff", "exp-1", "exp-2"), {"exp-1": {"compared": 1}, "exp-2": {"compared": 1}}),
+        (("diff", "exp-1", "exp-2", "--json"), {"exp-1": {"compared": 1}, "exp-2": {"compared": 1}}),
+        (("conclude", "exp-2", "too hot", "--dead-end"), {"exp-2": {"concluded": 1}}),
+        (("triage", "--yes", "--json"), {"exp-4": {"concluded": 1}}),
+    ],
+)
+def test_whoever_reads_no_further_has_done_it_all_the_same(
+    tried: Runner, arguments: tuple[str, ...], counted: dict[str, dict[str, int]]
+) -> None:
+    tried.journal(*RUNS, BROKEN)
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "tried", *arguments]
+    subprocess.run(command, cwd=tried.folder, stdout=writing, stderr=subprocess.DEVNULL, timeout=60, check=False)
+    os.close(writing)
+    assert ways(tried) == counted
+
+
 def test_what_is_agreed_to_in_a_triage_counts_and_what_is_listed_does_not(tried: Runner) -> None:
+    tried.journal(*RUNS, BROKEN)
     tried("triage", "--list")
     tried("triage", "--json")
     assert ways(tried) == {}
-    done = tried("triage", "--yes", "--json")
-    written = done.json["written"]
-    assert sum(sum(each.values()) for each in ways(tried).values()) == written
-    assert {how for each in ways(tried).values() for how in each} <= {"concluded"}
+    assert tried("triage", "--yes", "--json").json["written"] == 1
+    assert ways(tried) == {"exp-4": {"concluded": 1}}
 
 
 def test_answers_in_a_triage_count(tried: Runner, monkeypatch: pytest.MonkeyPatch) -> None:

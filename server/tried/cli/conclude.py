@@ -121,13 +121,13 @@ def conclude(
     now = datetime.now(UTC)
     amendments = [journal.conclusion_of(one.run.id, one.reason, one.verdict, now) for one in conclusions]
     path = journal.write_down(workspace.folder or Path.cwd(), amendments)
+    count_hits(workspace, (one.run.id for one in conclusions), "concluded")
     if as_json:
         write_json(conclude_report(amendments[0], path) if is_one else conclusions_report(amendments, path))
     elif is_one:
         _confirm(conclusions[0].run.record, verdict, path)
     else:
         console().print(line_of(f"noted in {path}: {counted(len(amendments), 'run')}"))
-    count_hits(workspace, (one.run.id for one in conclusions), "concluded")
 
 
 def _chosen(workspace: Workspace, name: str, where: str | None, sweep: str | None) -> Sequence[Run]:

@@ -50,11 +50,12 @@ def diff(
     one, other = _named(workspace, left, pools), _named(workspace, right, pools)
     sides = _aligned(one, other.side), _aligned(other, one.side)
     found = difference_of(*sides, workspace.settings.metrics.directions)
+    # First: whoever reads no further ends the program, and has compared them all the same.
+    count_hits(workspace, dict.fromkeys(each.shown for each in (one, other) if each.draft is None), "compared")
     if as_json:
         write_json(diff_report(one.shown, other.shown, found))
     else:
         _print(one, other, found)
-    count_hits(workspace, dict.fromkeys(each.shown for each in (one, other) if each.draft is None), "compared")
 
 
 def _named(workspace: Workspace, name: str, pools: list[Path] | None) -> _Named:

@@ -108,6 +108,8 @@ def record(
     fields = {key: value for key, value in fields.items() if value not in (None, "", [], {})}
     made = ExperimentRecord.model_validate({"id": _id_of(fields), **fields})
     written = journal.write_down(folder, [made])
+    if headline or verdict:
+        count_hits(workspace, [made.id], "concluded")
     if unread:
         complain(f"{file}: {counted(unread, 'value')} cannot be read without running it, and left out")
     if as_json:
@@ -117,8 +119,6 @@ def record(
         console().print(
             line_of(f"noted in {written}: {plain(made.id)}, {counted(len(made.params), 'parameter')}{came}")
         )
-    if headline or verdict:
-        count_hits(workspace, [made.id], "concluded")
 
 
 def _draft_of(file: Path, drafts: Sequence[ExperimentDraft]) -> tuple[ExperimentDraft, int]:

@@ -58,8 +58,8 @@ def triage(
     if as_json:
         conclusions = _all_of(groups) if yes else []
         path = _write(workspace, conclusions)
-        write_json(triage_report(groups, len(conclusions), path if conclusions else None))
         _count(workspace, conclusions)
+        write_json(triage_report(groups, len(conclusions), path if conclusions else None))
         return
     out = console()
     count = sum(len(group.runs) for group in groups)
@@ -150,6 +150,7 @@ def _confirm(workspace: Workspace, conclusions: Sequence[ExperimentRecord], coun
         out.print(line_of("nothing was written"))
         return
     path = _write(workspace, conclusions)
+    _count(workspace, conclusions)
     left = count - len(conclusions)
     out.print(
         line_of(
@@ -157,7 +158,6 @@ def _confirm(workspace: Workspace, conclusions: Sequence[ExperimentRecord], coun
             + (f"; {left:,} left without a reason" if left else "")
         )
     )
-    _count(workspace, conclusions)
 
 
 def _count(workspace: Workspace, conclusions: Sequence[ExperimentRecord]) -> None:
