@@ -44,6 +44,17 @@ def test_a_folder_with_special_files_is_checked_without_them(folder: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["pipe.yaml", "socket.yaml", "device.yaml"])
+def test_what_is_no_file_of_judgements_is_told_what_to_name(folder: Path, name: str) -> None:
+    result = tried(folder, "evaluate", name)
+
+    assert result.returncode == 2
+    assert result.stderr.endswith(
+        f"{name}: is a pipe, socket or device; name a file of judgements, or save the text to one\n"
+    )
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["pipe.yaml", "socket.yaml", "device.yaml"])
 @pytest.mark.parametrize("command", [("check",), ("rank",), ("conclude", "too high")])
 def test_a_special_file_that_is_named_is_an_error_of_one_line(
     folder: Path, command: tuple[str, ...], name: str

@@ -107,7 +107,13 @@ def test_every_mistake_is_told_at_once() -> None:
         ("weights.lexcal", "did you mean weights.lexical?"),
         ("min_ratio", "did you mean lexical_bonus.min_ratio?"),
         ("zzz", "there are weights.lexical, weights.structural"),
-        ("weights", "no knob of a policy"),
+        (
+            "weights",
+            "weights: a table of knobs; set one of them: "
+            "weights.lexical, weights.structural, weights.recency, weights.importance",
+        ),
+        ("weights.", "set one of them: weights.lexical"),
+        ("hit_boost", "did you mean hit_boost.enabled?"),
         ("weights.lexical.more", "did you mean weights.lexical?"),
         ("", "no knob of a policy"),
     ],

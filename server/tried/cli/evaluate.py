@@ -176,7 +176,7 @@ def _policies(names: list[str], settings: Settings) -> dict[str, Policy]:
 
 
 def _text_of(path: Path) -> str:
-    must_exist(path)
+    must_exist(path, "a file of judgements")
     try:
         with open_plain(path) as file:
             data = file.read(MOST_BYTES + 1)

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from tried.cli.failure import Failure
 from tried.draft.syntax import language_of
@@ -13,18 +14,19 @@ from tried.pool.sources.discovery import SKIPPED_FOLDERS, TRACKER_FOLDERS
 from tried.settings import Settings
 from tried.storage.paths import NotPlain, is_folder, may_exist, open_plain
 
+CONFIG_FILE: Final = "a config file"
 _NOT_CONFIGS = SKIPPED_FOLDERS | TRACKER_FOLDERS
 
 
-def must_exist(path: Path) -> None:
+def must_exist(path: Path, wanted: str = CONFIG_FILE) -> None:
     if not may_exist(path):
         raise Failure(f"{path}: there is no such file; check the path")
     if _is_special(path):
-        raise Failure(_not_plain(path))
+        raise Failure(_not_plain(path, wanted))
 
 
-def _not_plain(path: Path) -> str:
-    return f"{path}: is a pipe, socket or device; name a config file, or save the text to one"
+def _not_plain(path: Path, wanted: str = CONFIG_FILE) -> str:
+    return f"{path}: is a pipe, socket or device; name {wanted}, or save the text to one"
 
 
 def read_config(path: Path, settings: Settings) -> str:

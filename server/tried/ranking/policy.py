@@ -215,6 +215,9 @@ def _problems(error: ValidationError) -> Iterator[str]:
 
 def _unknown(name: str) -> str:
     known = list(knobs())
+    inner = [one for one in known if one.startswith(f"{name.rstrip('.')}.")]
+    if inner and f"{name}.enabled" not in inner:
+        return f"{_cut(name)}: a table of knobs; set one of them: {', '.join(inner)}"
     near = (
         [one for one in known if one == f"{name}.enabled"]
         or difflib.get_close_matches(name, known, n=1)
