@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tried.evaluation.backtest import BacktestReport, Tally
-from tried.evaluation.calibration import Calibration, calibrated, calibration_of, interval_of, trust_in
+from tried.evaluation.calibration import (
+    Calibration,
+    calibrated,
+    calibration_from,
+    calibration_of,
+    interval_of,
+    trust_in,
+)
 from tried.findings.claim import LOUDNESS
 from tried.findings.finding import Evidence, Finding, Severity
 from tried.text import Span
@@ -46,6 +53,11 @@ def test_only_what_underlined_something_counts() -> None:
         squiggles={"move": Tally(10, 3), "repeat": Tally(10, 8), "knob": Tally(3, 0)},
     )
     assert calibration_of(report) == Calibration({"move": Tally(10, 3)})
+
+
+def test_counts_that_were_kept_quieten_what_they_quietened_and_nothing_else() -> None:
+    kept = {"move": (10, 3), "knob": (10, 10), "near": (9, 0), "repeat": (0, 0), "guess": (10, 0)}
+    assert calibration_from(kept) == Calibration({"move": Tally(10, 3)})
 
 
 def test_the_hover_says_why_it_is_quiet() -> None:

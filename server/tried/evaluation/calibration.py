@@ -52,9 +52,10 @@ def calibration_of(report: BacktestReport) -> Calibration:
 
 
 def calibration_from(quiet: Mapping[str, tuple[int, int]]) -> Calibration:
-    """What was once made, from its counts by kind; kinds that there are none of are left out."""
+    """What was once made, from its counts by kind. Kinds that there are none of are left out, and counts by which
+    nothing is to be quiet."""
     known = {kind: Tally(*quiet[kind]) for kind in get_args(Evidence) if kind in quiet}
-    return Calibration(MappingProxyType(known))
+    return Calibration(MappingProxyType({kind: each for kind, each in known.items() if trust_in(each) == "lacking"}))
 
 
 def calibrated(findings: Iterable[Finding], calibration: Calibration) -> list[Finding]:
