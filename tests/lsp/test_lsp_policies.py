@@ -185,7 +185,7 @@ def test_a_filter_is_read_in_either_spelling_and_misspelled_by_nobody(ask: Ask) 
         for wrong, told in (
             ({"researchline": "ships"}, "researchline: nothing that is known here; did you mean researchLine?"),
             ({"zzz": 1, "qqq": 2}, "zzz, qqq: nothing that is known here; there are outcome, researchLine, tag, "),
-            (["ships"], "expected an object, got a list (filter)"),
+            (["ships"], "filter: expected an object, got a list"),
         ):
             with pytest.raises(RequestFailed) as failure:
                 ask(method, **params, filter=wrong)

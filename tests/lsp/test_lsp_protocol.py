@@ -45,6 +45,12 @@ HOVER = {"textDocument": {"uri": "file:///nowhere.yaml"}, "position": {"line": 0
         ("tried/related", [1], INVALID_PARAMS, "invalid params for tried/related: they must be an object, not a list"),
         ("tried/related", "x", INVALID_PARAMS, "invalid params for tried/related: they must be an object, not text"),
         ("tried/related", [], INVALID_PARAMS, "invalid params for tried/related: they must be an object, not a list"),
+        (
+            "tried/related",
+            {"textDocument": 3},
+            INVALID_PARAMS,
+            "invalid params for tried/related: textDocument: expected an object, got a number",
+        ),
         ("tried/nobodyKnows", {"a": 1}, NO_METHOD, "tried/nobodyKnows"),
         ("$/nobodyKnows", None, NO_METHOD, "$/nobodyKnows"),
         ("initialize", {"capabilities": {}, "processId": None, "rootUri": None}, INVALID_REQUEST, "initialized"),

@@ -59,9 +59,9 @@ def _strict(
 
 
 def _checked(name: str, value: Any, hint: Any, example: str | None) -> Any:
-    """Numbers here count things, and a table is a table. Raises ValueError, TypeError."""
+    """Numbers here count things, and an object is an object. Raises ValueError, TypeError."""
     takes = {typing.get_origin(part) or part for part in (hint, *typing.get_args(hint))}
-    if dict in takes and not isinstance(value, dict):
+    if any(part is dict or attrs.has(part) for part in takes) and not isinstance(value, dict):
         as_in = f" such as {example}" if example is not None else ""
         raise TypeError(f"{name}: expected an object{as_in}, got {json_kind(value)}")
     if bool in takes and not isinstance(value, bool):
