@@ -57,6 +57,7 @@ def test_only_what_underlined_something_counts() -> None:
 
 def test_counts_that_were_kept_quieten_what_they_quietened_and_nothing_else() -> None:
     kept = {"move": (10, 3), "knob": (10, 10), "near": (9, 0), "repeat": (0, 0), "guess": (10, 0)}
+    assert not calibration_from({"near": (10, 12)})
     assert calibration_from(kept) == Calibration({"move": Tally(10, 3)})
 
 

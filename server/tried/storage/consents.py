@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tried.storage.files import StorageError, locked, replace_file
+from tried.storage.paths import real_path
 from tried.storage.user_folders import state_folder
 
 SCHEMA: Final = "tried.consents/v1"
@@ -33,11 +34,7 @@ def place_of(path: str | Path) -> str:
     """What a consent is given to: the real path, or for a glob the real path of what stands before its wildcards."""
     parts = Path(os.path.normpath(Path(path).absolute())).parts
     fixed = next((index for index, part in enumerate(parts) if _GLOB.search(part)), len(parts))
-    try:
-        real = os.path.realpath(Path(*parts[:fixed]))
-    except (OSError, ValueError):
-        real = str(Path(*parts[:fixed]))
-    return str(Path(real, *parts[fixed:]))
+    return str(Path(real_path(Path(*parts[:fixed])), *parts[fixed:]))
 
 
 def is_allowed(path: str | Path, allowed: Collection[str]) -> bool:

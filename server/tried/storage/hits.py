@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from tried.storage.files import StorageError, append_under_lock, locked, reason_of, replace_file
-from tried.storage.paths import exists, is_folder, open_plain
+from tried.storage.paths import exists, is_folder, open_plain, real_path
 from tried.storage.user_folders import state_folder
 
 SCHEMA: Final = "tried.hits/v1"
@@ -182,14 +182,7 @@ _NO_HOME: Final = "there is no home folder to keep hits in: set HOME or XDG_STAT
 
 def _real(place: Place) -> list[str]:
     """Each path once, in the order of their names. A folder that is a pool by itself is the same as a workspace."""
-    return sorted({_real_path(path) for path in ([place] if isinstance(place, Path) else place)})
-
-
-def _real_path(path: Path) -> str:
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):
-        return str(path)
+    return sorted({real_path(path) for path in ([place] if isinstance(place, Path) else place)})
 
 
 def _file_or_failure(place: Place) -> Path:
@@ -209,7 +202,7 @@ def _make(folder: Path) -> None:
 
 
 def _header(place: Place) -> bytes:
-    about = {"folder": _real_path(place)} if isinstance(place, Path) else {"pools": _real(place)}
+    about = {"folder": real_path(place)} if isinstance(place, Path) else {"pools": _real(place)}
     return json.dumps({"schema": SCHEMA, **about}).encode()
 
 

@@ -71,6 +71,14 @@ def is_barred(path: Path) -> bool:
     return False
 
 
+def real_path(path: Path) -> str:
+    """A path with all links followed; as it is where they cannot be."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return str(path)
+
+
 def leads_out(path: Path, *homes: Path) -> bool:
     """True if a path, all links followed, lies in none of the folders. These may lie behind links themselves.
 

@@ -12,6 +12,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -43,8 +44,6 @@ class Calibrator:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        self._recalled: _Kept | None = None
-        self._is_recalled = folder is None
         self._made: _Kept | None = None
         self._working = threading.Lock()
 
@@ -84,11 +83,10 @@ class Calibrator:
 
     @property
     def _kept(self) -> _Kept | None:
-        if self._made is None and not self._is_recalled:
-            self._recalled, self._is_recalled = self._recall(), True
         return self._made or self._recalled
 
-    def _recall(self) -> _Kept | None:
+    @cached_property
+    def _recalled(self) -> _Kept | None:
         kept = kept_calibration(self._folder) if self._folder is not None else None
         if kept is None:
             return None
@@ -100,7 +98,8 @@ class Calibrator:
         if self._folder is None:
             return
         quiet = {str(kind): (each.flagged, each.ended_badly) for kind, each in made.calibration.quiet.items()}
-        keep_calibration(self._folder, KeptCalibration(made.rules, made.records, made.dead_ends, quiet))
+        kept = KeptCalibration(rules=made.rules, records=made.records, dead_ends=made.dead_ends, quiet=quiet)
+        keep_calibration(self._folder, kept)
 
 
 def _rules_of(settings: Settings) -> str:
